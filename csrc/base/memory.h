@@ -1,0 +1,17 @@
+/* memory.h - the heap, through one door, so that a test can make the n-th allocation fail. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* NULL where memory ran out. memory_alloc(0) hands out a pointer to free. */
+void *memory_alloc(size_t len);
+void *memory_zeroed(size_t len);
+void *memory_resize(void *old, size_t len); /* on failure `old` stays as it was */
+void memory_free(void *bytes);              /* NULL does nothing */
+
+/* Tests only. After `countdown` more successful allocations of this thread every further one fails,
+ * until called with a negative number. */
+void memory_fail_after(long countdown);
+
+#endif
