@@ -1,0 +1,94 @@
+/* conn.h - tables through a connection that is inside a snapshot or a block.
+ *
+ * A rows table holds bytes by id; an index table holds (key, id) pairs in order of key, then id. Tables
+ * are known by kind and numbers, made by the first write and read as empty until then.
+ *
+ *   meta               small state by number
+ *   catalog            one collection's declaration by number
+ *   c<collection>      records
+ *   s<collection>_<n>  values of field n too large for a record, by id
+ *   i<index>           an index
+ *
+ * Bytes handed out are the connection's. Those of rows_get stay until the next rows_get of the same
+ * table through the same connection, those of a cursor until its next step. */
+#ifndef STORE_CONN_H
+#define STORE_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "store/store.h"
+
+typedef enum table_kind { TABLE_META, TABLE_CATALOG, TABLE_RECORDS, TABLE_SIDE, TABLE_INDEX } table_kind;
+
+typedef struct table {
+    table_kind kind;
+    uint32_t number; /* RECORDS, SIDE: the collection; INDEX: the index */
+    uint32_t field;  /* SIDE */
+} table;
+
+static inline table table_meta(void) { return (table){TABLE_META, 0, 0}; }
+static inline table table_catalog(void) { return (table){TABLE_CATALOG, 0, 0}; }
+static inline table table_records(uint32_t collection) { return (table){TABLE_RECORDS, collection, 0}; }
+static inline table table_side(uint32_t collection, uint32_t field)
+{
+    return (table){TABLE_SIDE, collection, field};
+}
+static inline table table_index(uint32_t index) { return (table){TABLE_INDEX, index, 0}; }
+
+bool conn_is_writer(const conn *c);
+
+/* ---- rows ---- */
+
+/* FENEC_OK, FN_END where there is no such row. */
+int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err);
+int rows_exists(conn *c, table t, int64_t id, error *err); /* FENEC_OK, FN_END */
+int rows_count(conn *c, table t, int64_t *out, error *err);
+int rows_last_id(conn *c, table t, int64_t *out, error *err); /* 0 where there is none */
+int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, error *err); /* over an old row too */
+int rows_delete(conn *c, table t, int64_t id, error *err); /* no such row: FENEC_OK */
+
+/* ---- index entries ---- */
+
+/* The least id under a key at or above `after`+1 (ids are from 1): FENEC_OK, FN_END. */
+int entries_first(conn *c, table t, const uint8_t *key, size_t len, int64_t after, int64_t *id, error *err);
+int entries_put(conn *c, table t, const uint8_t *key, size_t len, int64_t id, error *err);
+int entries_delete(conn *c, table t, const uint8_t *key, size_t len, int64_t id, error *err);
+
+/* A part of an index: keys between two bounds, either of which may be left out. */
+typedef struct key_range {
+    const uint8_t *low, *high;
+    size_t low_len, high_len;
+    bool has_low, has_high;
+    bool above_low, below_high; /* bound itself left out */
+} key_range;
+
+/* Entries in the range, but at most `stop` of them counted (INT64_MAX: all). */
+int entries_count(conn *c, table t, const key_range *range, int64_t stop, int64_t *out, error *err);
+
+/* ---- cursors ---- */
+
+/* Plain; lives in the caller's frame, closed by cursor_close, which may be called on {0}. Steps count
+ * towards the 10 000 after which a read is long and no checkpoint waits for it. */
+typedef struct cursor {
+    conn *c;
+    void *statement;
+} cursor;
+
+/* Rows from id `low` to `high`, both in, ascending or descending. */
+int cursor_rows(cursor *cur, conn *c, table t, int64_t low, int64_t high, bool descending, error *err);
+
+/* Entries of the range by key, ascending or descending; ids under one key always ascending. */
+int cursor_entries(cursor *cur, conn *c, table t, const key_range *range, bool descending, error *err);
+
+int cursor_next_row(cursor *cur, int64_t *id, const uint8_t **bytes, size_t *len, error *err);
+int cursor_next_entry(cursor *cur, int64_t *id, const uint8_t **key, size_t *len, error *err);
+void cursor_close(cursor *cur);
+
+/* ---- tables ---- */
+
+int table_drop(conn *c, table t, error *err); /* never made: FENEC_OK */
+
+#endif
