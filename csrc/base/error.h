@@ -15,9 +15,9 @@
 #define ERROR_EXACT_MAX 64     /* places listed by an `exact` answer; a caller repeats for further ones */
 
 #if defined(__GNUC__) || defined(__clang__)
-#define FN_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define FN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define FN_PRINTF(format, first)
+#define FN_PRINTF(text, first)
 #endif
 
 typedef struct error {
