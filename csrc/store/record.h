@@ -1,6 +1,6 @@
 /* record.h - one document as bytes: values by field number, each found without reading the others.
  *
- *   u8   form: 1; 2 where offsets are wide
+ *   u8   form: 1; 2 where ends take 32 bits
  *   u16  fields: how many field numbers the record knows, trailing nulls left out
  *   u16 or u32 x fields: where each value ends, from the first value's start
  *   packed values (value/packed.h); a null takes no bytes; RECORD_SIDE and u32 length: in the side table
@@ -16,6 +16,7 @@
 #include "value/value.h"
 
 #define RECORD_SIDE 0x80       /* tag of a value kept in the side table */
+#define RECORD_SIDE_LEN 5      /* bytes of a slot with that tag: the tag, u32 length */
 #define RECORD_INLINE_MAX 1024 /* bytes of a packed value that stays in the record; a vector never does */
 
 typedef struct record {
@@ -34,12 +35,14 @@ int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *
 /* Whether head, values and checksum agree. */
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err);
 
-/* A record under construction: slots appended in order of field number. */
+/* The slots of a record to write, by field number: packed bytes, or a slot as it stood in another record;
+ * len 0 for null. */
 typedef struct record_slot_bytes {
     const uint8_t *bytes;
     size_t len;
 } record_slot_bytes;
 
+/* Appends the record. More than 65 535 fields or 4 GiB of values fail the buffer. */
 void record_write(buffer *out, int64_t id, const record_slot_bytes slots[], uint32_t fields);
 
 #endif

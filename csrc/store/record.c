@@ -1,0 +1,143 @@
+#include "store/record.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "value/packed.h"
+
+enum { NARROW = 1, WIDE = 2, HEAD = 3, CHECKSUM = 4, FIELDS_MAX = UINT16_MAX };
+
+static uint32_t get16(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    return get16(p) | get16(p + 2) << 16;
+}
+
+static void put16(uint8_t *p, uint32_t n)
+{
+    p[0] = (uint8_t)n;
+    p[1] = (uint8_t)(n >> 8);
+}
+
+static void put32(uint8_t *p, uint32_t n)
+{
+    put16(p, n);
+    put16(p + 2, n >> 16);
+}
+
+/* The id stands before the bytes so that a record moved under another id is found out. */
+static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
+{
+    uint8_t key[8];
+
+    put32(key, (uint32_t)id);
+    put32(key + 4, (uint32_t)((uint64_t)id >> 32));
+    return crc32c(crc32c(0, key, sizeof key), bytes, len);
+}
+
+static size_t ends_len(const record *r)
+{
+    return (size_t)r->fields * (r->wide ? 4 : 2);
+}
+
+static size_t value_end(const record *r, uint32_t field)
+{
+    const uint8_t *ends = r->bytes + HEAD;
+
+    return r->wide ? get32(ends + (size_t)field * 4) : get16(ends + (size_t)field * 2);
+}
+
+static int damaged(error *err, const char *where)
+{
+    return fail(err, FENEC_CORRUPT, "a record is damaged: %s", where);
+}
+
+int record_open(record *r, const uint8_t *bytes, size_t len, error *err)
+{
+    if (len < HEAD + CHECKSUM || (bytes[0] != NARROW && bytes[0] != WIDE))
+        return damaged(err, "its head");
+    *r = (record){.bytes = bytes, .len = len, .fields = get16(bytes + 1), .wide = bytes[0] == WIDE};
+    size_t around = HEAD + ends_len(r) + CHECKSUM;
+    if (len < around || len - around != (r->fields ? value_end(r, r->fields - 1) : 0))
+        return damaged(err, "its length");
+    return FENEC_OK;
+}
+
+int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *len, error *err)
+{
+    if (field >= r->fields) {
+        *bytes = r->bytes;
+        *len = 0;
+        return FENEC_OK;
+    }
+    size_t values = HEAD + ends_len(r);
+    size_t start = field ? value_end(r, field - 1) : 0, end = value_end(r, field);
+    if (start > end || end > r->len - values - CHECKSUM)
+        return damaged(err, "the place of a value");
+    *bytes = r->bytes + values + start;
+    *len = end - start;
+    return FENEC_OK;
+}
+
+int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err)
+{
+    record r;
+    int rc = record_open(&r, bytes, len, err);
+
+    if (rc)
+        return rc;
+    if (get32(bytes + len - CHECKSUM) != checksum(id, bytes, len - CHECKSUM))
+        return damaged(err, "its checksum");
+    for (uint32_t field = 0; field < r.fields; field++) {
+        const uint8_t *slot;
+        size_t slot_len;
+
+        rc = record_slot(&r, field, &slot, &slot_len, err);
+        if (!rc && slot_len > 0 && slot[0] == RECORD_SIDE && slot_len != RECORD_SIDE_LEN)
+            rc = damaged(err, "the reference to a value outside it");
+        else if (!rc && slot_len > 0 && slot[0] != RECORD_SIDE)
+            rc = packed_check(slot, slot_len, err);
+        if (rc)
+            return rc;
+    }
+    return FENEC_OK;
+}
+
+void record_write(buffer *out, int64_t id, const record_slot_bytes slots[], uint32_t fields)
+{
+    uint64_t values = 0;
+    uint32_t end = 0;
+
+    while (fields > 0 && slots[fields - 1].len == 0)
+        fields--;
+    for (uint32_t i = 0; i < fields; i++)
+        values += slots[i].len;
+    if (fields > FIELDS_MAX || values > UINT32_MAX) {
+        out->failed = true;
+        return;
+    }
+
+    bool wide = values > UINT16_MAX;
+    size_t len = HEAD + (size_t)fields * (wide ? 4 : 2) + (size_t)values + CHECKSUM;
+    uint8_t *start = buffer_reserve(out, len);
+    if (!start)
+        return;
+    start[0] = wide ? WIDE : NARROW;
+    put16(start + 1, fields);
+    uint8_t *ends = start + HEAD, *to = ends + (size_t)fields * (wide ? 4 : 2);
+    for (uint32_t i = 0; i < fields; i++) {
+        if (slots[i].len > 0)
+            memcpy(to + end, slots[i].bytes, slots[i].len);
+        end += (uint32_t)slots[i].len;
+        if (wide)
+            put32(ends + (size_t)i * 4, end);
+        else
+            put16(ends + (size_t)i * 2, end);
+    }
+    put32(start + len - CHECKSUM, checksum(id, start, len - CHECKSUM));
+    out->len += len;
+}
