@@ -1,0 +1,28 @@
+/* database.h - an open database: what the C interface runs, without handles and without JSON of errors. */
+#ifndef EXEC_DATABASE_H
+#define EXEC_DATABASE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+typedef struct database database;
+
+/* path NULL: a memory database. flags are fenec_open's. */
+int database_open(database **out, const uint8_t *path, size_t path_len, uint32_t flags, error *err);
+
+/* Waits for calls in flight and closes; later calls answer MISUSE "the database was closed". */
+int database_close(database *d, error *err);
+void database_free(database *d); /* after close, when no call is in flight */
+
+/* fenec_query: text and params are valid UTF-8, vectors as they came. Appends the answer. On failure *out
+ * is to be thrown away. err->at is set where the text has two or more statements. */
+int database_query(database *d, const uint8_t *text, size_t text_len, const uint8_t *params, size_t params_len,
+                   const uint8_t *vectors, size_t vectors_len, buffer *out, error *err);
+
+int database_changes(database *d, uint64_t since, buffer *out, error *err);
+int database_sync(database *d, error *err);
+int database_flush(database *d, error *err);
+int database_checkpoint(database *d, error *err);
+int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out, error *err);
+
+#endif
