@@ -42,7 +42,8 @@ typedef struct packed_iter {
 } packed_iter;
 
 void packed_iterate(packed_iter *it, const value *container);
-/* `a` may be NULL: elements that are half vectors then do not occur (packed_put never writes them). */
+/* An element is never a half vector: packed_put does not write one. `err` may be NULL where only the code
+ * is wanted: an error is large on the stack of a recursion. */
 int packed_next(packed_iter *it, value *element, error *err);
 int packed_next_member(packed_iter *it, value *key, value *member, error *err);
 

@@ -69,7 +69,8 @@ bool value_truth(const value *v);                 /* as a condition: chapter 1 s
 bool value_is_number_list(const value *v);
 
 /* The float components of a vector, number list, or `[]` (0 of them) as floats in `out[0..count)`;
- * false where v is none of these. *count is v->count. */
+ * false where v is none of these or memory ran out. *count is v->count. A point is no number list: it
+ * compares with a vector as one, and serves as none. */
 struct arena;
 bool value_components(const value *v, struct arena *a, const float **out, uint32_t *count);
 
