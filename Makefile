@@ -1,0 +1,194 @@
+# Fenec. `make help` lists what can be made.
+#
+#   TARGET=aarch64-linux-gnu   cross-builds with that tool prefix
+#   SQLITE_DIR=, ICU=0         compile SQLite's own sources in from a folder; leave ICU out
+#   BUILD=                     where everything goes (build)
+
+comma := ,
+VERSION := $(shell sed -n 's/^\#define VERSION "\(.*\)"/\1/p' csrc/abi/fenec.c)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+BUILD ?= build
+TARGET ?=
+ICU ?= 1
+PREFIX ?= /usr/local
+CONFORMANCE ?= ../shared/conformance
+
+ifneq ($(TARGET),)
+  CC := $(TARGET)-gcc
+  AR := $(TARGET)-ar
+  LD := $(TARGET)-ld
+  OBJCOPY := $(TARGET)-objcopy
+  STRIP := $(TARGET)-strip
+  OUT := $(BUILD)/$(TARGET)
+else
+  LD ?= ld
+  OBJCOPY ?= objcopy
+  STRIP ?= strip
+  OUT := $(BUILD)
+endif
+ifeq ($(origin CC),default)
+  CC := gcc
+endif
+
+SOURCES := $(sort $(wildcard csrc/*/*.c))
+TESTS := $(sort $(wildcard Tests/c/*.c))
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+# -ffp-contract=off: distances are the same to the last bit on every machine.
+BASE_FLAGS := -std=c11 -D_GNU_SOURCE -Icsrc -Iinclude -DFENEC_ICU=$(ICU) -ffp-contract=off $(WARNINGS)
+CFLAGS ?= -O2 -g
+LIB_FLAGS := $(BASE_FLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -fno-semantic-interposition -DNDEBUG
+LIBS := -lm -lpthread
+ifeq ($(ICU),1)
+  LIBS := -licui18n -licuuc $(LIBS)
+endif
+ifdef SQLITE_DIR
+  BASE_FLAGS += -I$(SQLITE_DIR)
+  OWN_SQLITE := $(OUT)/obj/sqlite3.o
+else
+  LIBS := -lsqlite3 $(LIBS)
+endif
+
+OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE)
+LIBRARY := $(OUT)/libfenec.so
+
+.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance run bench fuzz sanitize soak \
+	check-layers check-symbols install clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make ffi            $(BUILD)/libfenec.so, libfenec.a, fenec.pc"
+	@echo "make test           every test; installs what it needs first"
+	@echo "make run            imports a real data set and answers a tour of queries"
+	@echo "make sanitize       C tests under ASan and UBSan, then under TSan"
+	@echo "make bench          the engine beside raw SQLite, ratios printed"
+	@echo "make fuzz           fuzz targets for a minute (FUZZ_SECONDS=)"
+	@echo "make soak           crash tests for much longer"
+	@echo "make check-layers   no folder includes from one above it"
+	@echo "make install        into PREFIX ($(PREFIX))"
+	@echo "make deps clean"
+
+deps:
+	@sh tools/deps.sh
+
+# ---- the library for every other language ----
+
+ffi: $(LIBRARY) $(OUT)/libfenec.a $(OUT)/fenec.pc
+
+$(OUT)/obj/%.o: csrc/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(LIB_FLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/obj/sqlite3.o: $(SQLITE_DIR)/sqlite3.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -fPIC -fvisibility=hidden -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -w -c $< -o $@
+
+$(LIBRARY): $(OBJECTS)
+	$(CC) $(CFLAGS) -shared -Wl,-soname,libfenec.so.$(SOVERSION) -Wl,--no-undefined -Wl,-z,defs -o $@ $^ $(LDFLAGS) $(LIBS)
+	@ln -sf libfenec.so $(OUT)/libfenec.so.$(SOVERSION)
+
+# One object whose hidden symbols became local: an app that links the archive sees the ABI alone.
+$(OUT)/libfenec.a: $(OBJECTS)
+	$(LD) -r -o $(OUT)/obj/fenec-all.o $^
+	$(OBJCOPY) --localize-hidden $(OUT)/obj/fenec-all.o
+	@rm -f $@
+	$(AR) rcs $@ $(OUT)/obj/fenec-all.o
+
+$(OUT)/fenec.pc: tools/fenec.pc.in Makefile csrc/abi/fenec.c
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
+
+install: ffi
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 include/fenec.h $(DESTDIR)$(PREFIX)/include/
+	install -m 755 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libfenec.so.$(VERSION)
+	ln -sf libfenec.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libfenec.so.$(SOVERSION)
+	ln -sf libfenec.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libfenec.so
+	install -m 644 $(OUT)/libfenec.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(OUT)/fenec.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+
+# ---- tests ----
+
+test: deps
+	@$(MAKE) --no-print-directory check-layers test-c test-ffi test-conformance test-docs test-swift
+
+# $(1) folder, $(2) flags: the C unit tests, engine compiled with the same flags.
+define TEST_BUILD
+$(BUILD)/$(1)/%.o: %.c Makefile
+	@mkdir -p $$(@D)
+	$(CC) $(BASE_FLAGS) -ITests/c $(2) -DFENEC_LOCK_ORDER=1 -MMD -MP -c $$< -o $$@
+$(BUILD)/$(1)/unit: $(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(TESTS:%.c=$(BUILD)/$(1)/%.o)
+	$(CC) $(2) -o $$@ $$^ $(LIBS)
+-include $(SOURCES:%.c=$(BUILD)/$(1)/%.d) $(TESTS:%.c=$(BUILD)/$(1)/%.d)
+endef
+$(eval $(call TEST_BUILD,unit,-O1 -g))
+$(eval $(call TEST_BUILD,asan,-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
+$(eval $(call TEST_BUILD,tsan,-O1 -g -fsanitize=thread))
+
+test-c: $(BUILD)/unit/unit
+	$(BUILD)/unit/unit $(ONLY)
+
+$(BUILD)/fenec-ffi-test: $(wildcard Sources/fenec-ffi-test/*.c Sources/fenec-ffi-test/*.h) $(LIBRARY) include/fenec.h
+	$(CC) -std=c11 -D_GNU_SOURCE -g $(WARNINGS) -Iinclude -o $@ $(filter %.c,$^) $(LIBRARY) -Wl,-rpath,'$$ORIGIN' -lpthread
+
+test-ffi: ffi $(BUILD)/fenec-ffi-test check-symbols
+	$(BUILD)/fenec-ffi-test
+
+check-symbols: ffi
+	@sh tools/check_symbols.sh include/fenec.h $(LIBRARY) $(OUT)/libfenec.a
+
+check-layers:
+	@python3 tools/check_layers.py csrc
+
+test-conformance: ffi
+	@python3 tools/conformance.py --lib $(LIBRARY) --folder $(CONFORMANCE) --own Tests/cases
+
+test-docs: ffi
+	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs
+
+test-swift:
+	swift build --build-tests
+	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 swift test --skip-build
+
+sanitize: $(BUILD)/asan/unit $(BUILD)/tsan/unit
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/asan/unit $(ONLY)
+	TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=tools/tsan.supp" $(BUILD)/tsan/unit $(ONLY)
+
+soak: $(BUILD)/unit/unit
+	FENEC_SOAK=1 $(BUILD)/unit/unit $(ONLY)
+
+# ---- the main job ----
+
+run: deps
+	swift build -c release --product fenec
+	@sh tools/tour.sh .build/release/fenec $(BUILD)
+
+# ---- speed ----
+
+$(BUILD)/bench/%: bench/%.c $(LIBRARY) $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARNINGS) -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 -lm -lpthread
+
+bench: ffi $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
+	@for b in $(filter $(BUILD)/bench/%,$^); do $$b $(BENCH) || exit 1; done
+
+# ---- fuzzing ----
+
+FUZZ_SECONDS ?= 60
+FUZZ_CC ?= $(firstword $(wildcard /opt/swift/usr/bin/clang) clang)
+FUZZERS := $(patsubst Tests/fuzz/%.c,%,$(wildcard Tests/fuzz/fuzz_*.c))
+
+$(BUILD)/fuzz/%: Tests/fuzz/%.c $(SOURCES)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(BASE_FLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
+	@set -e; for f in $(FUZZERS); do \
+	  mkdir -p $(BUILD)/fuzz/corpus-$$f; \
+	  $(BUILD)/fuzz/$$f -max_total_time=$$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) )) -timeout=10 -rss_limit_mb=4096 \
+	    -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus-$$f Tests/fuzz/corpus/$${f#fuzz_}; \
+	done
+
+clean:
+	rm -rf $(BUILD) .build
+
+-include $(OBJECTS:.o=.d)
