@@ -33,6 +33,8 @@ def check_version():
     head = (FOLDER / "PropList.txt").read_text("utf-8").splitlines()[0]
     if f"-{VERSION}.txt" not in head:
         sys.exit(f"{FOLDER} does not hold Unicode {VERSION}: {head}")
+    if f'#define UNICODE_VERSION "{VERSION}"' not in (ROOT / "csrc/base/unicode.h").read_text("utf-8"):
+        sys.exit(f"csrc/base/unicode.h does not name Unicode {VERSION}")
 
 
 def characters_with(name, prop):
@@ -130,8 +132,7 @@ def main():
     parts = [
         "/* unicode_tables.h - made by tools/unicode_tables.py; do not edit. Included by unicode.c alone. */\n"
         "#ifndef BASE_UNICODE_TABLES_H\n#define BASE_UNICODE_TABLES_H\n\n#include <stdint.h>\n\n"
-        f'#define UNICODE_TABLES_VERSION "{VERSION}"\n\n'
-        "/* All tables ascend. */\n"
+        f"/* Unicode {VERSION}. All tables ascend. */\n"
         "typedef struct unicode_range {\n    uint32_t first, last;\n} unicode_range;\n\n"
         "/* Every stride-th character from first to last maps to itself plus delta. */\n"
         "typedef struct unicode_case {\n    uint32_t first, last, stride;\n    int32_t delta;\n"
