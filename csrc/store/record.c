@@ -2,40 +2,18 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "value/packed.h"
 
 enum { NARROW = 1, WIDE = 2, HEAD = 3, CHECKSUM = 4, FIELDS_MAX = UINT16_MAX };
-
-static uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    return get16(p) | get16(p + 2) << 16;
-}
-
-static void put16(uint8_t *p, uint32_t n)
-{
-    p[0] = (uint8_t)n;
-    p[1] = (uint8_t)(n >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t n)
-{
-    put16(p, n);
-    put16(p + 2, n >> 16);
-}
 
 /* The id stands before the bytes so that a record moved under another id is found out. */
 static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
 {
     uint8_t key[8];
 
-    put32(key, (uint32_t)id);
-    put32(key + 4, (uint32_t)((uint64_t)id >> 32));
+    bytes_put_u64(key, (uint64_t)id);
     return crc32c(crc32c(0, key, sizeof key), bytes, len);
 }
 
@@ -48,7 +26,7 @@ static size_t value_end(const record *r, uint32_t field)
 {
     const uint8_t *ends = r->bytes + HEAD;
 
-    return r->wide ? get32(ends + (size_t)field * 4) : get16(ends + (size_t)field * 2);
+    return r->wide ? bytes_u32(ends + (size_t)field * 4) : bytes_u16(ends + (size_t)field * 2);
 }
 
 static int damaged(error *err, const char *where)
@@ -60,7 +38,7 @@ int record_open(record *r, const uint8_t *bytes, size_t len, error *err)
 {
     if (len < HEAD + CHECKSUM || (bytes[0] != NARROW && bytes[0] != WIDE))
         return damaged(err, "its head");
-    *r = (record){.bytes = bytes, .len = len, .fields = get16(bytes + 1), .wide = bytes[0] == WIDE};
+    *r = (record){.bytes = bytes, .len = len, .fields = bytes_u16(bytes + 1), .wide = bytes[0] == WIDE};
     size_t around = HEAD + ends_len(r) + CHECKSUM;
     if (len < around || len - around != (r->fields ? value_end(r, r->fields - 1) : 0))
         return damaged(err, "its length");
@@ -90,7 +68,7 @@ int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err)
 
     if (rc)
         return rc;
-    if (get32(bytes + len - CHECKSUM) != checksum(id, bytes, len - CHECKSUM))
+    if (bytes_u32(bytes + len - CHECKSUM) != checksum(id, bytes, len - CHECKSUM))
         return damaged(err, "its checksum");
     for (uint32_t field = 0; field < r.fields; field++) {
         const uint8_t *slot;
@@ -127,17 +105,17 @@ void record_write(buffer *out, int64_t id, const record_slot_bytes slots[], uint
     if (!start)
         return;
     start[0] = wide ? WIDE : NARROW;
-    put16(start + 1, fields);
+    bytes_put_u16(start + 1, (uint16_t)fields);
     uint8_t *ends = start + HEAD, *to = ends + (size_t)fields * (wide ? 4 : 2);
     for (uint32_t i = 0; i < fields; i++) {
         if (slots[i].len > 0)
             memcpy(to + end, slots[i].bytes, slots[i].len);
         end += (uint32_t)slots[i].len;
         if (wide)
-            put32(ends + (size_t)i * 4, end);
+            bytes_put_u32(ends + (size_t)i * 4, end);
         else
-            put16(ends + (size_t)i * 2, end);
+            bytes_put_u16(ends + (size_t)i * 2, (uint16_t)end);
     }
-    put32(start + len - CHECKSUM, checksum(id, start, len - CHECKSUM));
+    bytes_put_u32(start + len - CHECKSUM, checksum(id, start, len - CHECKSUM));
     out->len += len;
 }
