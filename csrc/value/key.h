@@ -1,12 +1,20 @@
 /* key.h - keys of index tables: bytes whose memcmp is the order of the values (then the shorter first).
  *
- * A typed field's key is exact: a tag byte, then the value so that bytes order as values do. @hash keys
- * of json, lists, vectors, sparse vectors and objects are a 128-bit hash of the value with every number
- * as a double. A key longer than KEY_MAX is its first KEY_MAX - 16 bytes and a 128-bit hash of the whole:
- * equal keys are then candidates, and their order among themselves is not the values'.
+ *   null          00                  @sorted only
+ *   bool          01 00|01
+ *   int, instant  02 8 bytes          of an int or timestamp field: big-endian, sign bit turned
+ *   number        02 8 bytes          of a float field, of json: a double so turned that bytes order it
+ *   text, bytes   03 octets
+ *   any other     04 16 bytes         @hash, @unique only: hash128 with every number as a double
+ *   unplaced      ff                  what the index cannot hold
  *
- * Unplaceable values of a @sorted path (a bool, list, object, an int beyond 2^53) and a NaN carry the tag
- * KEY_UNPLACED, which is above every other: while one is there the index orders nothing. */
+ * A key that would be longer than KEY_EXACT_MAX is its first KEY_EXACT_MAX bytes and a 128-bit hash of
+ * the whole, KEY_MAX bytes in all, so its length tells it. Such keys are tied: equal ones are candidates
+ * to look at on the record, and the order of those that share KEY_EXACT_MAX bytes is not the values'.
+ *
+ * Unplaced are, in a @sorted index over json, a bool, list, object and an int beyond 2^53, and everywhere
+ * what holds a NaN, which equals every number. Their key is above every other: while one is there the
+ * index answers nothing. */
 #ifndef VALUE_KEY_H
 #define VALUE_KEY_H
 
@@ -15,6 +23,7 @@
 #include "value/value.h"
 
 #define KEY_MAX 255
+#define KEY_EXACT_MAX (KEY_MAX - 16)
 #define KEY_NULL 0x00     /* the one key of null, in @sorted only: @hash and @unique leave null out */
 #define KEY_UNPLACED 0xFF
 
@@ -26,7 +35,7 @@ typedef enum key_form {
 typedef enum key_state {
     KEY_EXACT,  /* equal keys are equal values, and order is theirs */
     KEY_TIED,   /* equal keys are candidates: look at the record */
-    KEY_ABSENT, /* stored: no entry; probed: nothing can equal or be told (see key_probe) */
+    KEY_ABSENT, /* stored only: no entry */
     KEY_SCAN    /* probed only: test row by row */
 } key_state;
 
@@ -35,8 +44,9 @@ typedef enum key_state {
 key_state key_stored(buffer *out, key_form form, const type *t, bool path, const value *v);
 
 /* Appends the key of a value that a condition compares with: only where it converts to t without
- * changing which stored values it equals (and, ordered, is less or greater than). KEY_SCAN otherwise,
- * null included (chapter 3 section 7). */
+ * changing which stored values it equals (and, ordered, is less or greater than), and KEY_EXACT or
+ * KEY_TIED. KEY_SCAN, and nothing appended, otherwise, null included (chapter 3 section 7). Keys order by
+ * bytes: a field with a collation takes equality from them and no ranges. */
 key_state key_probe(buffer *out, key_form form, const type *t, bool path, const value *v);
 
 #endif

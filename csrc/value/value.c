@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "value/collation.h"
+#include "value/elements.h"
 #include "value/json.h"
 #include "value/packed.h"
 #include "value/timestamp.h"
@@ -54,50 +55,17 @@ static int compare_instant_with_text(int64_t ms, const value *text)
     return timestamp_read(text->bytes, text->len, &other) ? compare_ints(ms, other) : -1;
 }
 
-/* The elements of a list, a point or a vector, one after another. */
-typedef struct elements {
-    const value *of;
-    packed_iter list;
-    uint32_t next;
-} elements;
-
-static void elements_of(elements *e, const value *v)
-{
-    e->of = v;
-    e->next = 0;
-    if (v->kind == VALUE_LIST)
-        packed_iterate(&e->list, v);
-}
-
-/* False after the last; damaged bytes end a list. */
-static bool elements_next(elements *e, value *out)
-{
-    switch (e->of->kind) {
-    case VALUE_LIST: return packed_next(&e->list, out, NULL) == FENEC_OK;
-    case VALUE_POINT:
-        if (e->next == 2)
-            return false;
-        *out = value_float(e->of->point[e->next++]);
-        return true;
-    case VALUE_VECTOR:
-        if (e->next == e->of->count)
-            return false;
-        *out = value_float((double)value_component(e->of, e->next++));
-        return true;
-    default: return false;
-    }
-}
-
 /* A side of a comparison as a vector: components rounded to 32-bit floats. */
 static int compare_as_vectors(const value *a, const value *b)
 {
     elements left, right;
     value x, y;
 
-    elements_of(&left, a);
-    elements_of(&right, b);
+    elements_open(&left, a);
+    elements_open(&right, b);
     for (;;) {
-        bool more_left = elements_next(&left, &x), more_right = elements_next(&right, &y);
+        bool more_left = elements_next(&left, &x, NULL) == FENEC_OK;
+        bool more_right = elements_next(&right, &y, NULL) == FENEC_OK;
         if (!more_left || !more_right)
             return more_left - more_right;
         int order = compare_doubles((float)as_double(&x), (float)as_double(&y));
@@ -146,10 +114,11 @@ static int compare_lists(collation collate, const value *a, const value *b, uint
     /* Bytes of a file may nest deeper than anything that was let in: such values count as equal. */
     if (depth_left == 0)
         return 0;
-    elements_of(&left, a);
-    elements_of(&right, b);
+    elements_open(&left, a);
+    elements_open(&right, b);
     for (;;) {
-        bool more_left = elements_next(&left, &x), more_right = elements_next(&right, &y);
+        bool more_left = elements_next(&left, &x, NULL) == FENEC_OK;
+        bool more_right = elements_next(&right, &y, NULL) == FENEC_OK;
         if (!more_left || !more_right)
             return more_left - more_right;
         int order = compare(collate, &x, &y, depth_left - 1);
@@ -229,6 +198,8 @@ static int compare_ranks(const value *a, const value *b)
 
 static int compare(collation collate, const value *a, const value *b, uint32_t depth_left)
 {
+    if (a->kind == b->kind && (a->kind == VALUE_INT || a->kind == VALUE_TIMESTAMP))
+        return compare_ints(a->integer, b->integer);
     if (ranks[a->kind] == ranks[b->kind])
         return compare_same_rank(collate, a, b, depth_left);
     return compare_ranks(a, b);
@@ -236,8 +207,6 @@ static int compare(collation collate, const value *a, const value *b, uint32_t d
 
 int value_compare(const value *a, const value *b)
 {
-    if (a->kind == b->kind && a->kind == VALUE_INT)
-        return compare_ints(a->integer, b->integer);
     return compare(COLLATION_NONE, a, b, PACKED_DEPTH_MAX);
 }
 
@@ -260,6 +229,8 @@ bool value_equal(const value *a, const value *b)
         case VALUE_OBJECT:
             if (a->count != b->count)
                 return false;
+            if (a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0)
+                return true;
             break;
         default: break;
         }
@@ -293,8 +264,8 @@ bool value_is_number_list(const value *v)
 
     if (v->kind != VALUE_LIST || v->count == 0)
         return false;
-    elements_of(&e, v);
-    while (elements_next(&e, &x))
+    elements_open(&e, v);
+    while (elements_next(&e, &x, NULL) == FENEC_OK)
         if (x.kind != VALUE_INT && x.kind != VALUE_FLOAT)
             return false;
     return true;
@@ -312,8 +283,8 @@ bool value_components(const value *v, arena *a, const float **out, uint32_t *cou
     float *to = arena_alloc(a, (size_t)v->count * sizeof *to);
     if (!to)
         return false;
-    elements_of(&e, v);
-    while (i < v->count && elements_next(&e, &x))
+    elements_open(&e, v);
+    while (i < v->count && elements_next(&e, &x, NULL) == FENEC_OK)
         to[i++] = (float)as_double(&x);
     *out = to;
     *count = i;
@@ -379,8 +350,10 @@ static void quote(buffer *out, const value *v, uint32_t depth_left)
     }
     case VALUE_LIST:
         buffer_byte(out, '[');
-        elements_of(&e, v);
-        for (uint32_t i = 0; depth_left && out->len < VALUE_QUOTE_MAX && elements_next(&e, &member); i++) {
+        elements_open(&e, v);
+        for (uint32_t i = 0; depth_left && out->len < VALUE_QUOTE_MAX; i++) {
+            if (elements_next(&e, &member, NULL) != FENEC_OK)
+                break;
             if (i)
                 buffer_byte(out, ',');
             quote(out, &member, depth_left - 1);
