@@ -53,8 +53,7 @@ static void null_and_bad_text_are_misuse(void)
     fenec_free_string(out);
     CHECK(fenec_query(h, NULL, (size_t)2 << 30, NULL, 0, NULL, 0, NULL, NULL) == FENEC_MISUSE);
     CHECK(fenec_query(h, bytes("get t"), 5, NULL, 9, NULL, 0, &out, &len) == FENEC_MISUSE);
-    CHECK(
-          strstr(out, "the parameters"));
+    CHECK(strstr(out, "the parameters"));
     fenec_free_string(out);
     CHECK(fenec_query(h, bytes("\xff\xfe"), 2, NULL, 0, NULL, 0, &out, &len) == FENEC_MISUSE);
     CHECK(strstr(out, "the text"));
