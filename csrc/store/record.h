@@ -35,6 +35,9 @@ int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *
 /* Whether head, values and checksum agree. */
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err);
 
+/* Bytes of a record beside its values, at most. */
+#define RECORD_AROUND_MAX(fields) (7 + (size_t)(fields) * 4)
+
 /* The slots of a record to write, by field number: packed bytes, or a slot as it stood in another record;
  * len 0 for null. */
 typedef struct record_slot_bytes {
