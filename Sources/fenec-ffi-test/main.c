@@ -172,7 +172,7 @@ int main(void)
     test_durability();
     test_threads();
     test_hostile();
-    char command[300];
+    char command[600];
     snprintf(command, sizeof command, "chmod -R u+rwx '%s'; rm -rf '%s'", folder, folder);
     if (system(command) != 0)
         fprintf(stderr, "cannot remove %s\n", folder);
