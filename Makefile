@@ -179,7 +179,7 @@ FUZZERS := $(patsubst Tests/fuzz/%.c,%,$(wildcard Tests/fuzz/fuzz_*.c))
 
 $(BUILD)/fuzz/%: Tests/fuzz/%.c $(SOURCES)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(BASE_FLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+	$(FUZZ_CC) $(BASE_FLAGS) -O1 -g -fuse-ld=lld -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
 
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
 	@set -e; for f in $(FUZZERS); do \
