@@ -183,49 +183,69 @@ static const char digit_pairs[201] = "000102030405060708091011121314151617181920
                                      "50515253545556575859606162636465666768697071727374"
                                      "75767778798081828384858687888990919293949596979899";
 
+static unsigned count_digits(uint64_t n)
+{
+    static const uint64_t tens[] = {1,
+                                    10,
+                                    100,
+                                    1000,
+                                    10000,
+                                    100000,
+                                    1000000,
+                                    10000000,
+                                    100000000,
+                                    1000000000,
+                                    10000000000u,
+                                    100000000000u,
+                                    1000000000000u,
+                                    10000000000000u,
+                                    100000000000000u,
+                                    1000000000000000u,
+                                    10000000000000000u,
+                                    100000000000000000u,
+                                    1000000000000000000u,
+                                    10000000000000000000u};
+    /* n | 1 has as many digits as n, and one bit at least. 1233 / 4096 is a little more than log10(2). */
+    unsigned guess = (unsigned)(64 - __builtin_clzll(n | 1)) * 1233 >> 12;
+    return guess + 1 - ((n | 1) < tens[guess]);
+}
+
 size_t number_write_digits(char out[NUMBER_DIGITS_MAX], uint64_t n)
 {
-    char text[NUMBER_DIGITS_MAX];
-    size_t at = sizeof text;
+    unsigned len = count_digits(n), at = len;
 
     while (n >= 100) {
         at -= 2;
-        memcpy(text + at, digit_pairs + n % 100 * 2, 2);
+        memcpy(out + at, digit_pairs + n % 100 * 2, 2);
         n /= 100;
     }
-    if (n >= 10) {
-        at -= 2;
-        memcpy(text + at, digit_pairs + n * 2, 2);
-    } else {
-        text[--at] = (char)('0' + n);
-    }
-    memcpy(out, text + at, sizeof text - at);
-    return sizeof text - at;
+    if (n >= 10)
+        memcpy(out, digit_pairs + n * 2, 2);
+    else
+        out[0] = (char)('0' + n);
+    return len;
 }
 
 static size_t write_plain(char *out, uint64_t digits, int exponent)
 {
-    char text[NUMBER_DIGITS_MAX];
-    size_t len = number_write_digits(text, digits), zeros;
+    size_t len = count_digits(digits), below = exponent < 0 ? (size_t)-exponent : 0;
 
     if (exponent >= 0) {
-        zeros = (size_t)exponent;
-        memcpy(out, text, len);
-        memset(out + len, '0', zeros);
-        return len + zeros;
+        number_write_digits(out, digits);
+        memset(out + len, '0', (size_t)exponent);
+        return len + (size_t)exponent;
     }
-    if ((int)len > -exponent) {
-        size_t whole = len - (size_t)-exponent;
-        memcpy(out, text, whole);
+    if (len > below) {
+        size_t whole = len - below;
+        number_write_digits(out, digits);
+        memmove(out + whole + 1, out + whole, below);
         out[whole] = '.';
-        memcpy(out + whole + 1, text + whole, len - whole);
         return len + 1;
     }
-    zeros = (size_t)-exponent - len;
     memcpy(out, "0.", 2);
-    memset(out + 2, '0', zeros);
-    memcpy(out + 2 + zeros, text, len);
-    return 2 + zeros + len;
+    memset(out + 2, '0', below - len);
+    number_write_digits(out + 2 + below - len, digits);
+    return 2 + below;
 }
 
 size_t number_write(char out[NUMBER_PLAIN_MAX], double f)
