@@ -8,7 +8,7 @@
 
 /* Column names, escaped once: immutable, cached with a plan. */
 typedef struct answer_columns {
-    const char **names; /* ",\"name\":" each, the first without the comma */
+    const char **names; /* "\"name\":" each, all but the first with a comma before it */
     const uint32_t *lens;
     uint32_t count;
     const char *head; /* {"kind":"rows","result":{"columns":[...],"rows":[ */
@@ -27,9 +27,16 @@ typedef struct answer {
 } answer;
 
 void answer_begin(answer *w, buffer *out, const answer_columns *columns);
-void answer_row(answer *w);                    /* starts a row */
-void answer_value(answer *w, const value *v);  /* its next column */
+void answer_row(answer *w);                   /* starts a row */
+void answer_value(answer *w, const value *v); /* its next column */
 void answer_row_end(answer *w);
 void answer_end(answer *w);
+
+/* The next column of a row without its value, which the caller writes. */
+static inline void answer_name(answer *w)
+{
+    uint32_t i = w->at++;
+    buffer_put(w->out, w->columns->names[i], w->columns->lens[i]);
+}
 
 #endif
