@@ -18,9 +18,14 @@
 #include "store/store.h"
 #include "value/type.h"
 
+/* Rows of table_meta. Its other numbers are the id marks, one a collection that needs it. */
+#define META_CHANGES 0 /* u64: how many changes have landed */
+#define META_NUMBERS 1 /* u32 next_collection, u32 next_index */
+#define META_MARK(collection) ((int64_t)1 << 32 | (int64_t)(collection)) /* i64: see exec/marks.h */
+
 typedef enum index_state {
     INDEX_READY,
-    INDEX_BUILDING, /* ids up to built_to have entries, kept by writers; nothing reads it */
+    INDEX_BUILDING, /* not there yet: nothing reads or shows it; how far it is, exec/build.h knows */
     INDEX_DECLARED  /* of a kind, or over a collation, that this build keeps no entries for */
 } index_state;
 
@@ -28,7 +33,6 @@ typedef struct catalog_index {
     uint32_t number; /* of its table; never used again */
     index_spec spec;
     index_state state;
-    int64_t built_to;
     uint32_t field;    /* place in the collection's fields */
     path on;           /* part_count 1: the field itself */
 } catalog_index;
@@ -40,12 +44,13 @@ typedef struct catalog_field {
     type type;
     bool required;
     collation collate;
-    const catalog_index *index; /* of the field itself; NULL without */
+    const catalog_index *index; /* of the field itself, in any state; NULL without */
 } catalog_field;
 
 typedef struct collection {
     _Atomic(long) references;
     arena memory; /* holds everything here */
+    uint64_t shape; /* differs when fields or indexes do; of a process */
     uint32_t number;
     const char *name;
     uint32_t name_len;
@@ -83,19 +88,31 @@ int32_t collection_field(const collection *c, const char *name, uint32_t len);
  * field that is not json). The message names the collection. */
 int collection_resolve(const collection *c, const path *p, int32_t *place, error *err);
 
-/* ---- changes: *next is a new catalog with one reference; nothing is written on failure but rows of the
- * block, which the caller puts back ---- */
+/* The index over that field or path, in any state; NULL: none. */
+const catalog_index *collection_index(const collection *c, uint32_t field, const path *on);
+const catalog_index *collection_index_numbered(const collection *c, uint32_t number);
 
+/* Whether entries of such an index over that field are kept by this build; if not it is INDEX_DECLARED. */
+bool index_is_kept(const index_spec *spec, const catalog_field *field);
+
+/* ---- changes: *next is a new catalog with one reference; nothing is written on failure but rows of the
+ * block, which the caller puts back. Made indexes hold no entries yet: the caller builds them. ---- */
+
+/* EXISTS, and what chapter 1 section 3 refuses. */
 int catalog_create(const catalog *cat, conn *c, const stmt *s, catalog **next, error *err);
+/* With documents, indexes and everything kept for it. */
 int catalog_remove(const catalog *cat, conn *c, const collection *gone, catalog **next, error *err);
 /* ALTER_*: add, drop, rename, ttl or sorted. The tables of what goes are dropped. */
 int catalog_alter(const catalog *cat, conn *c, const collection *of, const stmt *s, catalog **next, error *err);
-/* A new index in the given state. */
+/* A new index: READY or BUILDING, or INDEX_DECLARED where its entries are not kept. EXISTS, TYPE, QUERY. */
 int catalog_add_index(const catalog *cat, conn *c, const collection *of, const path *on, const index_spec *spec,
                       index_state state, catalog **next, uint32_t *number, error *err);
-/* An index's state and mark changed; state -1 removes the index. */
-int catalog_set_index(const catalog *cat, conn *c, const collection *of, uint32_t number, int state,
-                      int64_t built_to, catalog **next, error *err);
+/* BUILDING becomes READY. */
+int catalog_index_ready(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
+                        error *err);
+/* The index and its table go. */
+int catalog_remove_index(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
+                         error *err);
 /* After a compact: no record holds values of dropped fields. */
 int catalog_compacted(const catalog *cat, conn *c, const collection *of, catalog **next, error *err);
 
