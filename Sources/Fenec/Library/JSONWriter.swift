@@ -1,0 +1,121 @@
+/// Writes values as JSON: no white space, members in order.
+///
+/// It walks a stack of its own, so that however deep a value nests, the thread's stack does not.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write(_ value: Value) {
+        var open: [(container: Value, next: Int)] = []
+        var current = value
+        while true {
+            switch current {
+            case .array:
+                bytes.append(UInt8(ascii: "["))
+                open.append((current, 0))
+            case .object:
+                bytes.append(UInt8(ascii: "{"))
+                open.append((current, 0))
+            default:
+                writeScalar(current)
+            }
+            guard let next = nextElement(&open) else { return }
+            current = next
+        }
+    }
+
+    /// Writes what comes before the next element of the innermost container and returns it, closing the
+    /// containers that have no more; nil when none is left.
+    private mutating func nextElement(_ open: inout [(container: Value, next: Int)]) -> Value? {
+        while let (container, next) = open.last {
+            switch container {
+            case .array(let values) where next < values.count:
+                if next > 0 { bytes.append(UInt8(ascii: ",")) }
+                open[open.count - 1].next += 1
+                return values[next]
+            case .object(let row) where next < row.count:
+                if next > 0 { bytes.append(UInt8(ascii: ",")) }
+                open[open.count - 1].next += 1
+                writeString(row.keys[next])
+                bytes.append(UInt8(ascii: ":"))
+                return row.values[next]
+            case .array:
+                bytes.append(UInt8(ascii: "]"))
+            default:
+                bytes.append(UInt8(ascii: "}"))
+            }
+            open.removeLast()
+        }
+        return nil
+    }
+
+    private mutating func writeScalar(_ value: Value) {
+        switch value {
+        case .bool(let value): writeText(value ? "true" : "false")
+        case .int(let value): writeText(String(value))
+        case .double(let value): writeDouble(value)
+        case .string(let value): writeString(value)
+        case .floats(let values): writeFloats(values)
+        default: writeText("null")
+        }
+    }
+
+    private mutating func writeText(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func writeDouble(_ value: Double) {
+        if !value.isFinite {
+            writeText("null")
+        } else if abs(value) < 1e15, value == value.rounded(.towardZero) {
+            writeText(String(Int64(value)))
+        } else {
+            writeText(value.description)
+        }
+    }
+
+    private mutating func writeFloats(_ values: [Float]) {
+        bytes.append(UInt8(ascii: "["))
+        for (place, value) in values.enumerated() {
+            if place > 0 { bytes.append(UInt8(ascii: ",")) }
+            if !value.isFinite {
+                writeText("null")
+            } else if abs(value) < 1e7, value == value.rounded(.towardZero) {
+                writeText(String(Int64(value)))
+            } else {
+                // Whoever reads the text reads a double first and rounds that: where the shortest text of
+                // the Float would round away, the double's own has digits enough.
+                let shortest = value.description
+                let readBack = Double(shortest).map { Float($0) }
+                writeText(readBack == value ? shortest : Double(value).description)
+            }
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func writeString(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): writeText("\\\"")
+            case UInt8(ascii: "\\"): writeText("\\\\")
+            case 0x0A: writeText("\\n")
+            case 0x0D: writeText("\\r")
+            case 0x09: writeText("\\t")
+            case 0x08: writeText("\\b")
+            case 0x0C: writeText("\\f")
+            case 0..<0x20: writeText((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension Value {
+    /// The value as JSON without white space. Numbers that are not finite are written `null`.
+    public var json: String {
+        var writer = JSONWriter()
+        writer.write(self)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
