@@ -52,7 +52,7 @@ void *arena_alloc(arena *a, size_t len)
 
     if (len > SIZE_MAX / 2)
         return NULL;
-    len = (len + align - 1) / align * align;
+    len = len ? (len + align - 1) / align * align : align; /* NULL means no memory, and that alone */
     if ((size_t)(a->end - a->at) < len) {
         /* Chunks double, so that a long call makes few of them. */
         size_t room = a->head ? a->head->len * 2 : CHUNK_LEN - sizeof(arena_chunk);

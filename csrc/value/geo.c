@@ -206,7 +206,8 @@ int geo_box(const value *v, double out[4], error *err)
     if (!numbers_of(v, box, 4))
         return fail(err, FENEC_TYPE, "%s is no box [west, south, east, north]", value_quote(quoted, v));
     if (!in_range(box) || !in_range(box + 2))
-        return fail(err, FENEC_TYPE, "a corner of box %s is out of range: longitude -180 to 180, latitude -90 to 90",
+        return fail(err, FENEC_TYPE,
+                    "a corner of box %s is out of range: longitude -180 to 180, latitude -90 to 90",
                     value_quote(quoted, v));
     if (box[1] > box[3])
         return fail(err, FENEC_TYPE, "box %s has its south above its north", value_quote(quoted, v));

@@ -230,7 +230,10 @@ static reading read_value(const uint8_t **at, const uint8_t *end, value *out)
     case TAG_TEXT:
     case TAG_BYTES:
     case TAG_VECTOR:
-        got = read_counted(&p, end, tag == TAG_TEXT ? VALUE_TEXT : tag == TAG_BYTES ? VALUE_BYTES : VALUE_VECTOR,
+        got = read_counted(&p, end,
+                           tag == TAG_TEXT    ? VALUE_TEXT
+                           : tag == TAG_BYTES ? VALUE_BYTES
+                                              : VALUE_VECTOR,
                            tag == TAG_VECTOR ? 4 : 1, out);
         if (got != READ_OK)
             return got;
