@@ -21,7 +21,7 @@
 /* Rows of table_meta. Its other numbers are the id marks, one a collection that needs it. */
 #define META_CHANGES 0 /* u64: how many changes have landed */
 #define META_NUMBERS 1 /* u32 next_collection, u32 next_index */
-#define META_MARK(collection) ((int64_t)1 << 32 | (int64_t)(collection)) /* i64: see exec/marks.h */
+#define META_MARK(collection) ((int64_t)1 << 32 | (int64_t)(collection)) /* i64: see exec/id_marks.h */
 
 typedef enum index_state {
     INDEX_READY,

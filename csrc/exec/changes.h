@@ -20,26 +20,28 @@ typedef struct change {
 
 /* The changes of one block, not landed yet. Beyond the last 4 096 only the count is kept. */
 typedef struct changes {
-    change *items; /* a ring of at most CHANGES_REMEMBERED, grown on demand */
+    change *items; /* a ring, change number n at n % CHANGES_REMEMBERED; grown on demand */
     uint32_t cap;
     uint64_t count;
-    bool dropped; /* a collection was dropped: cursors before this block cannot be told */
-    bool failed;  /* memory ran out: the block is to be put back */
 } changes;
 
 void changes_init(changes *c);
 void changes_clear(changes *c);
-void changes_note(changes *c, uint32_t collection, int64_t id);
+void changes_reset(changes *c); /* forgets them, keeps the memory */
+/* False where memory ran out: the block is to be put back. */
+bool changes_note(changes *c, uint32_t of, int64_t id);
 
-/* The ring, behind LOCK_RING. */
+/* The ring, behind LOCK_RING. It keeps the catalog that goes with what has landed. */
 typedef struct change_ring change_ring;
 
-change_ring *change_ring_new(uint64_t seq); /* NULL: no memory */
+change_ring *change_ring_new(uint64_t seq, const catalog *cat); /* NULL: no memory */
 void change_ring_free(change_ring *r);
-uint64_t change_ring_seq(change_ring *r);
-void change_ring_land(change_ring *r, const changes *landed);
 
-/* {"seq":N,"horizon":M,"collections":[...]} by the names and order of `cat`. */
-void change_ring_since(change_ring *r, uint64_t since, const catalog *cat, buffer *out);
+/* Lands the block that was committed after `order` others, and the catalog after it (NULL: as it was);
+ * waits for those before it. */
+void change_ring_land(change_ring *r, uint64_t order, const changes *landed, const catalog *cat);
+
+/* {"seq":N,"horizon":M,"collections":[...]} (chapter 2 section 18). */
+void change_ring_since(change_ring *r, uint64_t since, buffer *out);
 
 #endif

@@ -1,0 +1,57 @@
+/* index.h - the index entries of a row: what it had, what it gets, and who else holds its @unique values. */
+#ifndef EXEC_INDEX_H
+#define EXEC_INDEX_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "exec/block.h"
+#include "store/row.h"
+
+/* Keys of one index before and after. */
+typedef struct key_pair {
+    bool had, gets; /* an entry */
+    bool tied;      /* the key it gets is shared by other values */
+    bool same;      /* both keys are one */
+    uint32_t had_at, had_len, gets_at, gets_len; /* in bytes */
+} key_pair;
+
+/* Reused from row to row. */
+typedef struct row_keys {
+    const collection *of;
+    const value *fresh;
+    buffer bytes;
+    key_pair *pairs; /* by place of the collection's indexes */
+    uint32_t cap;
+} row_keys;
+
+void row_keys_init(row_keys *k);
+void row_keys_clear(row_keys *k);
+
+/* The keys of a row. old NULL: a new one; fresh (by place of fields; stays the caller's) NULL: it goes.
+ * touched (by place) NULL: every field is written. */
+int row_keys_make(row_keys *k, const collection *of, const row *old, const value fresh[], const bool touched[],
+                  arena *a, error *err);
+
+/* Whoever but `own` holds a @unique value that the row gets: the first of them at or after index *at (0 to
+ * start; *at is then that index, to be added to for the next). FN_END: nobody. */
+int row_keys_holder(const row_keys *k, const block *b, int64_t own, uint32_t *at, int64_t *holder, arena *a,
+                    error *err);
+
+/* DUPLICATE, naming the value of that index and who holds it. */
+int row_keys_clash(const row_keys *k, uint32_t at, int64_t holder, error *err);
+
+/* Takes away what the row had, puts what it gets. */
+int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err);
+
+/* The value at a path of a field's value; null where it leads nowhere. */
+void value_at(const value *of, const path *on, value *out);
+
+/* Entries of the documents after *to, at most `most` of them, for an index that has none there yet; *to
+ * moves to the last of them, *done tells that it was the collection's. DUPLICATE names value and both ids. */
+int index_fill(block *b, const collection *of, const catalog_index *x, int64_t *to, int64_t most, bool *done,
+               error *err);
+
+/* DUPLICATE where two ids stand under one value of it. */
+int index_check_unique(block *b, const collection *of, const catalog_index *x, error *err);
+
+#endif
