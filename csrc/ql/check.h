@@ -6,8 +6,12 @@
 #include "base/error.h"
 #include "ql/ast.h"
 
-/* FENEC_OK or FENEC_QUERY. Fills in each disjunctive facet's own filter (made in `a`). Called by the
- * parser, and by whoever builds a tree without text. */
+/* FENEC_OK or FENEC_QUERY; FENEC_PANIC where memory ran out. Fills in each disjunctive facet's own filter
+ * (made in `a`). Called by the parser, and by whoever builds a tree without text. */
 int check_select(select_stmt *s, arena *a, error *err);
+
+/* The same for a select that stands in `in (get ...)` and has passed check_select: it answers one column
+ * and holds no count, lookup or require. */
+int check_inner(select_stmt *s, arena *a, error *err);
 
 #endif
