@@ -51,7 +51,7 @@ endif
 OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE)
 LIBRARY := $(OUT)/libfenec.so
 
-.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance run bench fuzz sanitize soak \
+.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle run bench fuzz sanitize soak \
 	check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
@@ -109,7 +109,7 @@ install: ffi
 # ---- tests ----
 
 test: deps
-	@$(MAKE) --no-print-directory check-layers test-c test-ffi test-conformance test-docs test-swift
+	@$(MAKE) --no-print-directory check-layers test-c test-ffi test-conformance test-oracle test-docs test-swift
 
 # $(1) folder, $(2) flags: the C unit tests, engine compiled with the same flags.
 define TEST_BUILD
@@ -141,6 +141,10 @@ check-layers:
 
 test-conformance: ffi
 	@python3 tools/conformance.py --lib $(LIBRARY) --folder $(CONFORMANCE) --own Tests/cases
+
+ORACLE_STATEMENTS ?= 200000
+test-oracle: ffi
+	@python3 Tests/oracle/run.py --lib $(LIBRARY) --statements $(ORACLE_STATEMENTS)
 
 test-docs: ffi
 	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs
