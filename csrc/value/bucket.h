@@ -18,8 +18,11 @@ int bucket_interval_read(const value *v, bucket_interval *out, error *err);
  * or more than 63 bits of milliseconds. */
 bool duration_ms(int64_t count, const char *unit, size_t unit_len, int64_t *ms);
 
+/* Whether zone is an IANA name or an offset, for where there is no instant to look at. FENEC_QUERY. */
+int bucket_zone_check(const value *zone, error *err);
+
 /* The start of the interval at ms, in the zone (an IANA name or an offset) or UTC where zone is NULL.
- * FENEC_QUERY: unknown zone, an instant outside 64 bits. */
+ * A null zone is the caller's to answer. FENEC_QUERY: unknown zone, an instant outside 64 bits. */
 int bucket_start(const bucket_interval *interval, int64_t ms, const value *zone, int64_t *out, error *err);
 
 #endif
