@@ -5,7 +5,8 @@
 #include "value/json.h"
 #include "value_make.h"
 
-static const type bool_type = {.kind = TYPE_BOOL}, int_type = {.kind = TYPE_INT}, float_type = {.kind = TYPE_FLOAT},
+static const type bool_type = {.kind = TYPE_BOOL}, int_type = {.kind = TYPE_INT},
+    float_type = {.kind = TYPE_FLOAT},
                   text_type = {.kind = TYPE_TEXT}, bytes_type = {.kind = TYPE_BYTES},
                   instant_type = {.kind = TYPE_TIMESTAMP}, json_type = {.kind = TYPE_JSON},
                   geo_type = {.kind = TYPE_GEO}, vector_type = {.kind = TYPE_VECTOR, .dimension = 2},
@@ -79,7 +80,8 @@ TEST(scalar_fields_take_what_chapter_2_lists)
     CHECK_COERCED(make_bytes("x", 1), text_type, "TYPE");
     CHECK_COERCED(value_timestamp(5), instant_type, "a timestamp \"1970-01-01T00:00:00.005Z\"");
     CHECK_COERCED(value_int(-1), instant_type, "a timestamp \"1969-12-31T23:59:59.999Z\"");
-    CHECK_COERCED(make_text("2024-03-05T12:20:30+02:00"), instant_type, "a timestamp \"2024-03-05T10:20:30Z\"");
+    CHECK_COERCED(make_text("2024-03-05T12:20:30+02:00"), instant_type,
+                  "a timestamp \"2024-03-05T10:20:30Z\"");
     CHECK_COERCED(make_text("2023-02-29"), instant_type, "TYPE");
     CHECK_COERCED(value_float(1), instant_type, "TYPE");
     arena_clear(&a);
@@ -150,7 +152,8 @@ TEST(lists_coerce_each_element_and_keep_nulls)
     CHECK_COERCED(make_empty_list(&a), ints_type, "a list []");
     CHECK_COERCED(LIST(&a, LIST(&a, value_float(1)), value_null()), lists_type, "a list [[1],null]");
     CHECK_COERCED(LIST(&a, value_int(1)), lists_type, "TYPE");
-    CHECK_COERCED(LIST(&a, LIST(&a, value_float(0.1), value_int(1))), vectors_type, "a list [[0.099975586,1]]");
+    CHECK_COERCED(LIST(&a, LIST(&a, value_float(0.1), value_int(1))), vectors_type,
+                  "a list [[0.099975586,1]]");
     CHECK_COERCED(value_int(1), ints_type, "TYPE");
     CHECK_COERCED(make_text("x"), ints_type, "TYPE");
     arena_clear(&a);

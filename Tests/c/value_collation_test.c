@@ -20,8 +20,9 @@ static void check_sorted(collation c, const char *const texts[], int n, int line
                             compare(c, texts[i], texts[j]));
 }
 
-#define CHECK_SORTED(c, ...) \
-    check_sorted(c, (const char *[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), __LINE__)
+#define CHECK_SORTED(c, ...)                                                              \
+    check_sorted(c, (const char *[]){__VA_ARGS__},                                        \
+                 (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), __LINE__)
 
 TEST(without_a_collation_text_orders_by_bytes)
 {
@@ -49,7 +50,8 @@ TEST(turkish_letters_have_places_of_their_own)
 {
     if (!collation_available())
         return;
-    CHECK_SORTED(COLLATION_TR, "c", "cz", "ç", "Ç", "d", "g", "gz", "ğ", "Ğ", "h", "hz", "ı", "I", "i", "İ", "j", "o",
+    CHECK_SORTED(COLLATION_TR, "c", "cz", "ç", "Ç", "d", "g", "gz", "ğ", "Ğ", "h", "hz", "ı", "I", "i",
+                 "İ", "j", "o",
                  "oz", "ö", "Ö", "p", "s", "sz", "ş", "Ş", "t", "u", "uz", "ü", "Ü", "v");
 }
 
@@ -84,7 +86,8 @@ TEST(collations_reach_into_lists_and_not_into_objects)
 static void compare_often(void *wrong)
 {
     for (int i = 0; i < 2000; i++)
-        *(int *)wrong += compare(COLLATION_TR, "ılgaz", "İlker") != -1 || compare(COLLATION_UND, "Zoë", "Émile") != 1;
+        *(int *)wrong += compare(COLLATION_TR, "ılgaz", "İlker") != -1 ||
+                         compare(COLLATION_UND, "Zoë", "Émile") != 1;
 }
 
 TEST(threads_compare_with_one_collator)

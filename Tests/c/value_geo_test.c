@@ -24,7 +24,8 @@ TEST(distance_is_that_of_chapter_3_to_the_last_digit)
 
 TEST(distance_goes_the_short_way_round)
 {
-    const double east[2] = {180, 10}, west[2] = {-180, 10}, zero[2] = {0, 0}, one[2] = {1, 0}, across[2] = {180, 0};
+    const double east[2] = {180, 10}, west[2] = {-180, 10}, zero[2] = {0, 0}, one[2] = {1, 0},
+        across[2] = {180, 0};
     const double a[2] = {179.5, 0}, b[2] = {-179.5, 0}, north[2] = {17, 90}, south[2] = {-170, -90};
 
     CHECK(geo_distance(east, west) == 0);

@@ -5,7 +5,8 @@
 #include "value/coerce.h"
 #include "value_make.h"
 
-static const type bool_type = {.kind = TYPE_BOOL}, int_type = {.kind = TYPE_INT}, float_type = {.kind = TYPE_FLOAT},
+static const type bool_type = {.kind = TYPE_BOOL}, int_type = {.kind = TYPE_INT},
+    float_type = {.kind = TYPE_FLOAT},
                   text_type = {.kind = TYPE_TEXT}, bytes_type = {.kind = TYPE_BYTES},
                   instant_type = {.kind = TYPE_TIMESTAMP}, json_type = {.kind = TYPE_JSON},
                   vector_type = {.kind = TYPE_VECTOR, .dimension = 2},
@@ -16,7 +17,8 @@ static const type bool_type = {.kind = TYPE_BOOL}, int_type = {.kind = TYPE_INT}
                   points_type = {.kind = TYPE_LIST, .element = &geo_type},
                   vectors_type = {.kind = TYPE_LIST, .element = &vector_type};
 
-static const type *const all_types[] = {&bool_type, &int_type, &float_type, &text_type, &bytes_type, &instant_type,
+static const type *const all_types[] = {&bool_type, &int_type, &float_type, &text_type, &bytes_type,
+                                        &instant_type,
                                         &json_type, &vector_type, &sparse_type, &texts_type, &floats_type,
                                         &instants_type, &points_type, &vectors_type};
 static const type *const sorted_types[] = {&int_type, &float_type, &text_type, &instant_type, &json_type};

@@ -87,7 +87,8 @@ static inline value make_vector(arena *a, const float *floats, size_t n)
     return (value){.kind = VALUE_VECTOR, .count = (uint32_t)n, .bytes = bytes + 1, .len = 4 * n};
 }
 
-static inline value make_sparse(arena *a, uint32_t dimension, const uint32_t *index, const float *weight, uint32_t n)
+static inline value make_sparse(arena *a, uint32_t dimension, const uint32_t *index, const float *weight,
+                                uint32_t n)
 {
     uint8_t *bytes = arena_alloc(a, 4 + 8 * (size_t)n);
 
@@ -107,12 +108,14 @@ static inline uint32_t below(uint64_t *state, uint32_t n)
 /* A scalar from few enough that equal pairs are common, edges included. */
 static inline value make_random_scalar(arena *a, uint64_t *state)
 {
-    static const int64_t ints[] = {0, 1, -1, 2, 127, 128, -128, -129, 32768, INT64_C(1) << 31, (INT64_C(1) << 53) - 1,
-                                   INT64_C(1) << 53, (INT64_C(1) << 53) + 1, -(INT64_C(1) << 53) - 1, INT64_MAX,
-                                   INT64_MIN, 1709634030000};
-    static const double doubles[] = {0.0, -0.0, 1.0, -1.0, 0.5, 0.1, 2.0, 9007199254740992.0, 1e300, -1e300, 5e-324,
-                                     9223372036854775808.0, 12.5};
-    static const char *texts[] = {"", "a", "b", "B", "\xC3\xA9", "aa", "1970-01-01", "1970-01-01T00:00:00.001Z",
+    static const int64_t ints[] = {0, 1, -1, 2, 127, 128, -128, -129, 32768, INT64_C(1) << 31,
+                                   (INT64_C(1) << 53) - 1,
+                                   INT64_C(1) << 53, (INT64_C(1) << 53) + 1, -(INT64_C(1) << 53) - 1,
+                                   INT64_MAX, INT64_MIN, 1709634030000};
+    static const double doubles[] = {0.0, -0.0, 1.0, -1.0, 0.5, 0.1, 2.0, 9007199254740992.0, 1e300,
+                                     -1e300, 5e-324, 9223372036854775808.0, 12.5};
+    static const char *texts[] = {"", "a", "b", "B", "\xC3\xA9", "aa", "1970-01-01",
+                                  "1970-01-01T00:00:00.001Z",
                                   "2024-03-05T12:20:30+02:00", "zz"};
 
     switch (below(state, 7)) {

@@ -31,8 +31,8 @@ TEST(values_of_different_kinds_order_by_rank)
 
     arena_init(&a);
     const value ranked[] = {
-        value_null(), value_bool(false), value_bool(true), value_int(INT64_MIN), value_int(INT64_MAX), make_text(""),
-        make_text("z"), VECTOR(&a, 1.0f), make_empty_list(&a), LIST(&a, make_text("a")),
+        value_null(), value_bool(false), value_bool(true), value_int(INT64_MIN), value_int(INT64_MAX),
+        make_text(""), make_text("z"), VECTOR(&a, 1.0f), make_empty_list(&a), LIST(&a, make_text("a")),
         make_sparse(&a, 1, index, weight, 1), make_empty_object(&a),
     };
     for (size_t i = 0; i < sizeof ranked / sizeof *ranked; i++)
@@ -159,7 +159,8 @@ TEST(truth_is_that_of_chapter_1)
     const float weight[] = {1};
 
     arena_init(&a);
-    const value yes[] = {value_bool(true), value_int(-1), value_float(0.5), value_timestamp(1), make_text("x"),
+    const value yes[] = {value_bool(true), value_int(-1), value_float(0.5), value_timestamp(1),
+                         make_text("x"),
                          make_bytes("\0", 1), LIST(&a, value_null()), VECTOR(&a, 0.0f), make_point(0, 0),
                          make_sparse(&a, 4, index, weight, 1), OBJECT(&a, make_text("a"), value_null())};
     const value no[] = {value_null(), value_bool(false), value_int(0), value_float(-0.0), value_timestamp(0),

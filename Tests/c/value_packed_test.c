@@ -44,8 +44,8 @@ TEST(packed_values_of_every_kind_read_back)
 
     arena_init(&a);
     const value all[] = {
-        value_null(), value_bool(true), value_bool(false), value_int(-7), value_float(0.1), value_timestamp(-1),
-        make_text("h\xC3\xA9"), make_text(""), make_bytes("\0\xFF", 2), VECTOR(&a, 1.5f, -0.0f),
+        value_null(), value_bool(true), value_bool(false), value_int(-7), value_float(0.1),
+        value_timestamp(-1), make_text("h\xC3\xA9"), make_text(""), make_bytes("\0\xFF", 2), VECTOR(&a, 1.5f, -0.0f),
         make_point(13.5, -90), LIST(&a, value_int(1), make_text("x")), make_empty_list(&a),
         OBJECT(&a, make_text("a"), value_int(1), make_text("b"), value_null()), make_empty_object(&a),
         make_sparse(&a, 8, index, weight, 2),
@@ -114,7 +114,8 @@ TEST(packed_members_are_found_by_key)
     value x;
 
     arena_init(&a);
-    value object = OBJECT(&a, make_text("a"), value_int(1), make_text("bb"), value_int(2), make_text("c"), value_null());
+    value object = OBJECT(&a, make_text("a"), value_int(1), make_text("bb"), value_int(2), make_text("c"),
+                          value_null());
     CHECK(packed_member(&object, (const uint8_t *)"bb", 2, &x));
     CHECK_INT(x.integer, 2);
     CHECK(packed_member(&object, (const uint8_t *)"c", 1, &x));
