@@ -70,11 +70,13 @@ int entries_count(conn *c, table t, const key_range *range, int64_t stop, int64_
 
 /* ---- cursors ---- */
 
-/* Plain; lives in the caller's frame, closed by cursor_close, which may be called on {0}. Steps count
- * towards the 10 000 after which a read is long and no checkpoint waits for it. */
+/* Plain; lives in the caller's frame, closed by cursor_close, which may be called on {0}; closed before
+ * its snapshot or block ends. A block may write while one is open, but whether the cursor meets what was
+ * written is not said. Steps count towards the 10 000 after which a read is long and no checkpoint waits for it. */
 typedef struct cursor {
     conn *c;
-    void *statement;
+    struct statement *statement; /* NULL at the end */
+    struct backward *backward;   /* entries, descending */
 } cursor;
 
 /* Rows from id `low` to `high`, both in, ascending or descending. */

@@ -80,6 +80,9 @@ int store_checkpoint(store *s, error *err); /* log folded into the file, free pa
 /* Gives free pages back to the file system in short write transactions; *bytes is what the file lost. */
 int store_shrink(store *s, uint64_t *bytes, error *err);
 
+/* Free pages of the newest committed state, which store_shrink would give back. */
+int store_free_bytes(store *s, uint64_t *bytes, error *err);
+
 /* Bytes of the main file and of its log, as the file system tells; 0 for memory. */
 void store_sizes(store *s, uint64_t *file, uint64_t *log);
 

@@ -1,0 +1,139 @@
+/* Checkpoints run on the writer's connection under its lock: a SQLite before 3.51.3 can corrupt a file
+ * when a commit resets the log during a checkpoint of another connection. A large log is folded in beside
+ * other writers all the same, by a second connection, while a pinned reader keeps the log from resetting. */
+#include "store/inside.h"
+
+#include "base/memory.h"
+#include "store/sqlite_error.h"
+#include "store/stamp.h"
+
+#define LOG_FRAMES (LOG_BYTES / FRAME_BYTES)
+#define LOG_FRAMES_LARGE (LOG_BYTES_LARGE / FRAME_BYTES)
+
+static bool is_due(const store *s)
+{
+    if (!s->writer.db || s->block.open || s->beside || atomic_load(&s->refused) || s->log_frames < LOG_FRAMES)
+        return false;
+    return s->log_frames >= s->checkpoint_frames || atomic_load(&s->retry);
+}
+
+/* What a failure means: a log or file that could not be synced or written is not trusted any more. A
+ * full disk leaves both as they were, the file only behind its log. */
+static void note_failure(store *s, int rc)
+{
+    error err;
+
+    if ((rc & 0xFF) == SQLITE_FULL || !sqlite_refused_write(rc))
+        return;
+    sqlite_fail(&err, rc, s->writer.db, "cannot fold the log into the file");
+    durable_refuse(s, err.message);
+}
+
+/* One checkpoint of the writer; *whole: nothing is left in the log that is not in the file. */
+static int fold(store *s, int mode, bool *whole)
+{
+    int frames = 0, done = 0;
+    uint64_t landed = s->landed;
+
+    *whole = false;
+    int rc = sqlite3_wal_checkpoint_v2(s->writer.db, "main", mode, &frames, &done);
+    if (rc == SQLITE_OK && frames == done) {
+        *whole = true;
+        s->stamp_due = true;
+        durable_note_synced(s, landed); /* SQLite synced log and file */
+    } else if (rc && (rc & 0xFF) != SQLITE_BUSY) {
+        note_failure(s, rc);
+    }
+    return rc;
+}
+
+void checkpoint_run(store *s)
+{
+    bool whole;
+
+    atomic_store(&s->retry, false);
+    pool_wait(s, false);
+    pool_end_idle(s);
+    fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
+    pool_wait(s, false);
+    pool_end_idle(s);
+    /* A log that resets begins anew at the next commit (note_log in conn.c). One that a long read holds,
+     * or that could not be folded in, is tried again when it has grown as much once more. */
+    s->checkpoint_frames = s->log_frames + LOG_FRAMES;
+}
+
+void checkpoint_wait(store *s)
+{
+    while (s->beside)
+        condition_wait(&s->quiet, &s->writing);
+}
+
+static int open_pair(store *s, conn *pin, conn *worker)
+{
+    error err;
+
+    if (conn_open(pin, s, CONN_CHECKPOINT, false, &err) || conn_open(worker, s, CONN_CHECKPOINT, false, &err))
+        return SQLITE_CANTOPEN;
+    int rc = conn_step(pin, FIXED_BEGIN, NULL);
+    return rc ? rc : conn_step(pin, FIXED_SCHEMA, NULL);
+}
+
+static void fold_beside(store *s)
+{
+    conn pin = {0}, worker = {0};
+
+    bool ready = open_pair(s, &pin, &worker) == SQLITE_OK;
+    if (ready) {
+        s->beside = true;
+        lock_leave(&s->writing);
+        int rc = sqlite3_wal_checkpoint_v2(worker.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        lock_take(&s->writing);
+        if (rc && (rc & 0xFF) != SQLITE_BUSY)
+            note_failure(s, rc);
+    }
+    conn_close(&worker);
+    conn_close(&pin);
+    if (ready) {
+        s->beside = false;
+        condition_broadcast(&s->quiet);
+    }
+}
+
+void checkpoint_if_due(store *s)
+{
+    if (is_due(s) && s->log_frames >= LOG_FRAMES_LARGE)
+        fold_beside(s);
+    if (!is_due(s))
+        return;
+    durable_note_long(s);
+    checkpoint_run(s);
+    durable_note_short(s);
+}
+
+int checkpoint_whole(store *s, error *err)
+{
+    bool whole = false;
+    int rc = SQLITE_OK;
+
+    /* Twice at most: what stands in the way of the second is over by then. */
+    for (int i = 0; i < 2 && !whole; i++) {
+        pool_wait(s, true);
+        pool_end_idle(s);
+        rc = fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
+        if (rc && (rc & 0xFF) != SQLITE_BUSY)
+            return sqlite_fail(err, rc, s->writer.db, "cannot fold the log into the file");
+    }
+    for (int i = 0; i < 2; i++) {
+        pool_wait(s, true);
+        pool_end_idle(s);
+        rc = fold(s, SQLITE_CHECKPOINT_TRUNCATE, &whole);
+        if (rc == SQLITE_OK) {
+            s->log_frames = 0;
+            s->checkpoint_frames = LOG_FRAMES;
+            return FENEC_OK;
+        }
+        if ((rc & 0xFF) != SQLITE_BUSY)
+            break;
+    }
+    return sqlite_fail(err, rc, s->writer.db, "cannot fold the log into the file");
+}

@@ -1,0 +1,136 @@
+/* Group commit. A block commits without waiting for the disk and gets a ticket; then one waiter syncs the
+ * log for everybody who has landed. The leader first lets the blocks land that asked for the writer's lock
+ * before it looked, so that they share its sync; for a long block it does not wait. */
+#include "store/inside.h"
+
+#include <stdio.h>
+
+#include "store/sqlite_error.h"
+
+void durable_refuse(store *s, const char *reason)
+{
+    lock_take(&s->durable);
+    if (!atomic_load(&s->refused)) {
+        snprintf(s->reason, sizeof s->reason, "%s", reason);
+        atomic_store(&s->refused, true);
+    }
+    condition_broadcast(&s->moved);
+    lock_leave(&s->durable);
+}
+
+int durable_refused(store *s, error *err)
+{
+    char reason[sizeof s->reason];
+
+    lock_take(&s->durable);
+    snprintf(reason, sizeof reason, "%s", s->reason);
+    lock_leave(&s->durable);
+    return fail(err, FENEC_IO, "no writes until the database is opened again: %s", reason[0] ? reason : "a block was lost");
+}
+
+void durable_land(store *s, uint64_t *ticket)
+{
+    lock_take(&s->durable);
+    *ticket = ++s->landed;
+    lock_leave(&s->durable);
+}
+
+void durable_leave(store *s)
+{
+    lock_take(&s->durable);
+    s->left++;
+    s->long_block = false;
+    if (s->gathering)
+        condition_broadcast(&s->moved);
+    lock_leave(&s->durable);
+}
+
+void durable_note_long(store *s)
+{
+    lock_take(&s->durable);
+    s->long_block = true;
+    if (s->gathering)
+        condition_broadcast(&s->moved);
+    lock_leave(&s->durable);
+}
+
+void durable_note_short(store *s)
+{
+    lock_take(&s->durable);
+    s->long_block = false;
+    lock_leave(&s->durable);
+}
+
+void durable_note_synced(store *s, uint64_t ticket)
+{
+    lock_take(&s->durable);
+    if (ticket > s->synced)
+        s->synced = ticket;
+    condition_broadcast(&s->moved);
+    lock_leave(&s->durable);
+}
+
+/* Through SQLite's own file: closing a descriptor of ours would drop its locks. */
+int durable_sync_log(store *s)
+{
+    sqlite3_file *log = NULL;
+
+#ifdef __APPLE__
+    const int how = SQLITE_SYNC_FULL;
+#else
+    const int how = SQLITE_SYNC_NORMAL;
+#endif
+    int rc = sqlite3_file_control(s->writer.db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (rc == SQLITE_OK && log && log->pMethods)
+        rc = log->pMethods->xSync(log, how);
+    return rc;
+}
+
+/* LOCK_DURABLE held. Blocks that asked before now land, or one turns out to be long. */
+static void gather(store *s)
+{
+    uint64_t asked = atomic_load(&s->entered);
+
+    s->gathering = true;
+    while (s->left < asked && !s->long_block && !atomic_load(&s->refused))
+        condition_wait(&s->moved, &s->durable);
+    s->gathering = false;
+}
+
+int durable_wait(store *s, uint64_t ticket, error *err)
+{
+    int rc = SQLITE_OK;
+
+    lock_take(&s->durable);
+    while (s->synced < ticket && !atomic_load(&s->refused)) {
+        if (s->syncing) {
+            condition_wait(&s->moved, &s->durable);
+            continue;
+        }
+        s->syncing = true;
+        gather(s);
+        uint64_t landed = s->landed;
+        lock_leave(&s->durable);
+        rc = durable_sync_log(s);
+        if (rc) {
+            sqlite_fail(err, rc, NULL, "cannot sync the log");
+            durable_refuse(s, err->message);
+        }
+        lock_take(&s->durable);
+        s->syncing = false;
+        if (rc == SQLITE_OK && landed > s->synced)
+            s->synced = landed;
+        condition_broadcast(&s->moved);
+    }
+    bool synced = s->synced >= ticket;
+    lock_leave(&s->durable);
+    return synced ? FENEC_OK : durable_refused(s, err);
+}
+
+int store_wait(store *s, uint64_t ticket, error *err)
+{
+    if (ticket == 0 || s->no_sync || s->memory)
+        return FENEC_OK;
+    int code = store_check_fork(s, err);
+    return code ? code : durable_wait(s, ticket, err);
+}

@@ -1,0 +1,207 @@
+/* inside.h - what the sources of a store share: its state, and which lock guards which part of it.
+ *
+ * One connection writes, up to 16 read. A block is a transaction of the writer; of a NO_SYNC database
+ * one transaction holds many. A snapshot is a read transaction of a reader. An idle reader keeps its
+ * snapshot for the next read for as long as nothing was committed since; whoever commits or checkpoints
+ * ends the idle ones, so that none is ever older than the newest commit or in the way of the log.
+ *
+ * The publish number is odd while a commit is on its way. A reader that starts notes it, starts its
+ * transaction and looks again: the same even number means that rows and version belong together. */
+#ifndef STORE_INSIDE_H
+#define STORE_INSIDE_H
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "base/thread.h"
+#include "store/conn.h"
+#include "store/lockfile.h"
+#include "store/statement.h"
+#include "store/store.h"
+
+#define READERS_MAX 16
+#define LONG_READ_ROWS 10000
+#define LONG_BLOCK_WRITES 64
+#define BUFFER_BYTES (1024 * 1024)        /* gathered by NO_SYNC before it is committed */
+#define LOG_BYTES (4 * 1024 * 1024)       /* of log after which the writer checkpoints */
+#define LOG_BYTES_LARGE (16 * 1024 * 1024) /* after which that is begun beside other writers */
+
+typedef enum fixed {
+    FIXED_BEGIN,
+    FIXED_BEGIN_WRITE,
+    FIXED_COMMIT,
+    FIXED_ROLLBACK,
+    FIXED_SCHEMA,
+    FIXED_BLOCK,
+    FIXED_BLOCK_UNDO,
+    FIXED_BLOCK_END,
+    FIXED_MARK,
+    FIXED_MARK_UNDO,
+    FIXED_MARK_END,
+    FIXED_FREE,
+    FIXED_VACUUM,
+    FIXED_COUNT
+} fixed;
+
+struct conn {
+    store *s;
+    sqlite3 *db;
+    bool writer;
+    sqlite3_stmt *fixed[FIXED_COUNT];
+    statements cache;
+    int64_t schema; /* of the snapshot: the tables it knows change with this number */
+
+    /* Of a reader. The first group is its holder's, the second LOCK_POOL's. */
+    uint32_t steps;
+    bool in_snapshot;
+    uint64_t number; /* the publish number of the snapshot */
+    version *v;      /* its version, kept */
+
+    bool active;    /* handed out */
+    bool is_long;   /* no checkpoint waits for it */
+    uint64_t since; /* store.reads when it was handed out */
+    conn *next_idle;
+};
+
+/* The transaction of the writer. */
+typedef struct block {
+    bool open;        /* SQLite is in a transaction */
+    bool under_way;   /* between store_write and its end */
+    bool wrote;       /* this block did */
+    bool changed;     /* the transaction did */
+    bool savepoint;   /* this block has one: others stand before it in the transaction */
+    bool marked;      /* store_savepoint */
+    bool lost;        /* SQLite put the transaction back by itself */
+    bool made_tables; /* or dropped some */
+    uint32_t buffered; /* blocks that landed in it before this one */
+    uint32_t work;     /* writes of this block */
+    size_t bytes;      /* gathered */
+} block;
+
+struct store {
+    char *path; /* as SQLite has it */
+    char *vfs;  /* NULL: SQLite's default */
+    bool memory, no_sync;
+    unsigned forks; /* how often the process had been forked */
+    lockfile *lock;
+
+    /* LOCK_WRITER. The condition goes with it. */
+    struct lock writing;
+    condition quiet; /* no checkpoint beside writers is under way any more */
+    conn writer;
+    block block;
+    version *latest; /* of the newest block, committed or buffered; kept */
+    bool spills;     /* the page cache may write to the log before a commit */
+    uint32_t stamp;  /* user_version as committed */
+    bool stamp_due;  /* the next commit raises it */
+    uint32_t log_frames;
+    uint32_t checkpoint_frames; /* of log at which the next checkpoint is tried */
+    bool beside;                /* a checkpoint beside writers is under way */
+
+    _Atomic(bool) buffered;    /* the writer's transaction holds landed blocks */
+    _Atomic(bool) refused;     /* by the disk: no writes until reopened */
+    _Atomic(uint64_t) entered; /* blocks that asked for the writer's lock */
+    _Atomic(bool) retry;       /* a long read ended: a checkpoint may get further now */
+
+    /* LOCK_DURABLE */
+    struct lock durable;
+    condition moved;
+    uint64_t landed, synced; /* tickets */
+    uint64_t left;           /* blocks that are over */
+    bool syncing;            /* a leader is at it */
+    bool gathering;          /* and waits for blocks to land */
+    bool long_block;         /* nobody waits for the block under way */
+    char reason[200];        /* of `refused` */
+
+    /* LOCK_PUBLISH: held around COMMIT and publishing; whoever holds it meets a number that rests. */
+    struct lock publish;
+    _Atomic(uint64_t) number; /* changed under LOCK_PUBLISH, its even values under LOCK_POOL too */
+
+    /* LOCK_POOL */
+    struct lock pool;
+    condition returned; /* a reader was, or became long, or the store closed */
+    conn *readers[READERS_MAX];
+    int reader_count, active_count; /* of those made; handed out, and about to be */
+    int opening;
+    conn *idle;
+    version *current; /* kept */
+    uint64_t reads;   /* snapshots begun */
+    bool closed;
+};
+
+/* ---- conn.c ---- */
+
+typedef enum conn_role { CONN_WRITER, CONN_FIRST_READER, CONN_READER, CONN_CHECKPOINT } conn_role;
+
+int conn_open(conn *c, store *s, conn_role role, bool create, error *err);
+void conn_close(conn *c);                          /* {0} too */
+int conn_step(conn *c, fixed which, int64_t *out); /* to its end; SQLite's code; out: column 0, may be NULL */
+int conn_run(conn *c, const char *sql);            /* SQLite's code */
+
+/* The code of a result, after what it means for the block was noted. */
+int conn_fail(conn *c, int rc, const char *doing, error *err);
+
+/* ---- pool.c; under no lock of the pool ---- */
+
+void pool_end_idle(store *s); /* snapshots of idle readers */
+
+/* Waits until the reads begun before now are over, all or those that are not long. */
+void pool_wait(store *s, bool long_too);
+void pool_note_long(conn *c);
+void pool_close(store *s); /* refuses reads from now on and waits for the last one */
+void pool_free(store *s);
+
+/* Publishes `latest`: called with LOCK_PUBLISH between an odd number and its even successor. Hands out
+ * what has to be dropped once no lock is held. */
+#define PUBLISH_DROPS (READERS_MAX + 1)
+int pool_publish(store *s, version *drops[PUBLISH_DROPS]);
+
+/* ---- block.c; LOCK_WRITER held ---- */
+
+int block_flush(store *s, error *err);         /* commits what is buffered */
+int block_check(store *s, error *err);         /* IO where writes are refused */
+void block_note(store *s, int rc, error *err); /* what a failure means for the transaction */
+int block_begin(store *s, error *err);
+int block_land(store *s, error *err); /* COMMIT and publish; on failure all is put back */
+void block_undo(store *s);            /* ROLLBACK */
+void block_allow_spills(store *s, bool allowed);
+
+static inline void block_wrote(conn *c, size_t bytes);
+
+/* ---- durable.c ---- */
+
+void durable_refuse(store *s, const char *reason);      /* writes, until the file is opened again */
+int durable_refused(store *s, error *err);              /* the error that says so */
+void durable_land(store *s, uint64_t *ticket);          /* a commit; LOCK_WRITER held */
+void durable_leave(store *s);                           /* a block is over; LOCK_WRITER held */
+void durable_note_long(store *s);                       /* no leader waits for who holds LOCK_WRITER */
+void durable_note_short(store *s);                      /* as before */
+int durable_wait(store *s, uint64_t ticket, error *err); /* syncs, whatever kind of store */
+void durable_note_synced(store *s, uint64_t ticket);
+int durable_sync_log(store *s);                         /* SQLite's code */
+
+/* ---- checkpoint.c; LOCK_WRITER held, no transaction open ---- */
+
+void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */
+void checkpoint_run(store *s);              /* the writer's own */
+int checkpoint_whole(store *s, error *err); /* folds all of the log in and truncates it */
+void checkpoint_wait(store *s);             /* for one beside writers */
+
+/* ---- store.c ---- */
+
+int store_check_fork(const store *s, error *err);
+int store_fail_closed(error *err);
+
+static inline void block_wrote(conn *c, size_t bytes)
+{
+    block *b = &c->s->block;
+
+    b->wrote = b->changed = true;
+    b->bytes += bytes + 32; /* cells and keys have heads */
+    if (++b->work == LONG_BLOCK_WRITES)
+        durable_note_long(c->s);
+    if (b->bytes >= BUFFER_BYTES && !c->s->spills)
+        block_allow_spills(c->s, true);
+}
+
+#endif

@@ -1,0 +1,282 @@
+#include "store/inside.h"
+
+#include "base/memory.h"
+
+/* ---- snapshots; the caller holds the reader ---- */
+
+static void snapshot_end(conn *c, version **v)
+{
+    *v = c->v;
+    c->v = NULL;
+    if (c->in_snapshot)
+        conn_step(c, FIXED_COMMIT, NULL); /* of a read: nothing that could fail */
+    c->in_snapshot = false;
+}
+
+static int snapshot_begin(conn *c, error *err)
+{
+    int64_t schema = 0;
+
+    int rc = conn_step(c, FIXED_BEGIN, NULL);
+    if (rc == SQLITE_OK) {
+        c->in_snapshot = true;
+        rc = conn_step(c, FIXED_SCHEMA, &schema);
+    }
+    if (rc)
+        return conn_fail(c, rc, "cannot read the file", err);
+    c->schema = schema;
+    return FENEC_OK;
+}
+
+static void snapshot_drop(conn *c)
+{
+    version *v;
+
+    snapshot_end(c, &v);
+    version_drop(v);
+}
+
+/* Number and version, together. */
+static void note_current(conn *c)
+{
+    store *s = c->s;
+
+    lock_take(&s->pool);
+    c->number = atomic_load(&s->number);
+    c->v = version_keep(s->current);
+    lock_leave(&s->pool);
+}
+
+static int snapshot_take(conn *c, error *err)
+{
+    store *s = c->s;
+
+    note_current(c);
+    int code = snapshot_begin(c, err);
+    if (code == FENEC_OK && (c->number & 1) == 0 && atomic_load(&s->number) == c->number)
+        return FENEC_OK;
+    snapshot_drop(c);
+    if (code)
+        return code;
+    lock_take(&s->publish);
+    note_current(c);
+    code = snapshot_begin(c, err);
+    lock_leave(&s->publish);
+    if (code)
+        snapshot_drop(c);
+    return code;
+}
+
+/* ---- the pool ---- */
+
+/* Opened without a lock: others go on. */
+static int reader_new(store *s, bool first, conn **out, error *err)
+{
+    conn *c = memory_zeroed(sizeof *c);
+
+    if (!c)
+        return fail_memory(err);
+    int code = conn_open(c, s, first ? CONN_FIRST_READER : CONN_READER, false, err);
+    if (code)
+        memory_free(c);
+    else
+        *out = c;
+    return code;
+}
+
+/* Adds a reader to those that are handed out. */
+static int pool_grow(store *s, bool first, conn **out, error *err)
+{
+    conn *c = NULL;
+    int code = reader_new(s, first, &c, err);
+
+    lock_take(&s->pool);
+    if (code == FENEC_OK)
+        s->readers[s->reader_count++] = *out = c;
+    s->opening--;
+    return code;
+}
+
+/* The reader used last: what it has cached is warm. */
+static int pool_take(store *s, conn **out, error *err)
+{
+    int code = FENEC_OK;
+
+    lock_take(&s->pool);
+    while (!s->closed && !s->idle && s->reader_count + s->opening == READERS_MAX)
+        condition_wait(&s->returned, &s->pool);
+    if (s->closed) {
+        lock_leave(&s->pool);
+        return store_fail_closed(err);
+    }
+    s->active_count++;
+    if (s->idle) {
+        *out = s->idle;
+        s->idle = (*out)->next_idle;
+    } else {
+        bool first = s->reader_count + s->opening++ == 0;
+        lock_leave(&s->pool);
+        code = pool_grow(s, first, out, err);
+    }
+    if (code == FENEC_OK) {
+        (*out)->active = true;
+        (*out)->since = ++s->reads;
+        (*out)->steps = 0;
+    } else {
+        s->active_count--;
+        condition_broadcast(&s->returned);
+    }
+    lock_leave(&s->pool);
+    return code;
+}
+
+static void pool_return(conn *c)
+{
+    store *s = c->s;
+
+    lock_take(&s->pool);
+    /* A commit that is on its way ends what it finds idle; one that is through has done so already. */
+    if (c->in_snapshot && c->number != (atomic_load(&s->number) & ~(uint64_t)1)) {
+        lock_leave(&s->pool);
+        snapshot_drop(c);
+        lock_take(&s->pool);
+    }
+    if (c->is_long) {
+        c->is_long = false;
+        atomic_store(&s->retry, true);
+    }
+    c->active = false;
+    c->next_idle = s->idle;
+    s->idle = c;
+    s->active_count--;
+    condition_broadcast(&s->returned);
+    lock_leave(&s->pool);
+}
+
+int store_read(store *s, conn **out, version **v, error *err)
+{
+    conn *c = NULL;
+    int code = store_check_fork(s, err);
+
+    if (code == FENEC_OK && atomic_load(&s->buffered)) {
+        error ignored;
+        lock_take(&s->writing);
+        if (s->writer.db && block_flush(s, &ignored) == FENEC_OK) /* else reads go on with what was committed */
+            checkpoint_if_due(s);
+        lock_leave(&s->writing);
+    }
+    if (code == FENEC_OK)
+        code = pool_take(s, &c, err);
+    if (code)
+        return code;
+    if (!c->in_snapshot) {
+        code = snapshot_take(c, err);
+        if (code) {
+            pool_return(c);
+            return code;
+        }
+    }
+    statements_begin(&c->cache);
+    *out = c;
+    *v = c->v;
+    return FENEC_OK;
+}
+
+void store_read_end(conn *c)
+{
+    statements_end(&c->cache);
+    pool_return(c);
+}
+
+/* ---- for those who commit and checkpoint ---- */
+
+/* LOCK_POOL held. */
+static int end_idle(store *s, version *drops[READERS_MAX])
+{
+    int count = 0;
+
+    for (conn *c = s->idle; c; c = c->next_idle)
+        if (c->in_snapshot)
+            snapshot_end(c, &drops[count++]);
+    return count;
+}
+
+void pool_end_idle(store *s)
+{
+    version *drops[READERS_MAX];
+
+    lock_take(&s->pool);
+    int count = end_idle(s, drops);
+    lock_leave(&s->pool);
+    while (count > 0)
+        version_drop(drops[--count]);
+}
+
+int pool_publish(store *s, version *drops[PUBLISH_DROPS])
+{
+    lock_take(&s->pool);
+    int count = end_idle(s, drops);
+    if (s->current != s->latest) {
+        drops[count++] = s->current;
+        s->current = version_keep(s->latest);
+    }
+    atomic_fetch_add(&s->number, 1);
+    lock_leave(&s->pool);
+    return count;
+}
+
+/* LOCK_POOL held. */
+static bool read_since(const store *s, uint64_t last, bool long_too)
+{
+    for (int i = 0; i < s->reader_count; i++) {
+        const conn *c = s->readers[i];
+        if (c->active && c->since <= last && (long_too || !c->is_long))
+            return true;
+    }
+    return false;
+}
+
+void pool_wait(store *s, bool long_too)
+{
+    lock_take(&s->pool);
+    for (uint64_t last = s->reads; read_since(s, last, long_too);)
+        condition_wait(&s->returned, &s->pool);
+    lock_leave(&s->pool);
+}
+
+void pool_note_long(conn *c)
+{
+    store *s = c->s;
+
+    if (c->writer || !c->active)
+        return;
+    lock_take(&s->pool);
+    if (!c->is_long) {
+        c->is_long = true;
+        condition_broadcast(&s->returned);
+    }
+    lock_leave(&s->pool);
+}
+
+void pool_close(store *s)
+{
+    lock_take(&s->pool);
+    s->closed = true;
+    condition_broadcast(&s->returned);
+    while (s->active_count > 0)
+        condition_wait(&s->returned, &s->pool);
+    lock_leave(&s->pool);
+}
+
+void pool_free(store *s)
+{
+    pool_end_idle(s);
+    for (int i = 0; i < s->reader_count; i++) {
+        conn_close(s->readers[i]);
+        memory_free(s->readers[i]);
+    }
+    s->reader_count = 0;
+    s->idle = NULL;
+    version_drop(s->current);
+    s->current = NULL;
+}

@@ -1,0 +1,261 @@
+#include "store/stamp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/sqlite_error.h"
+
+#define HEADER_BYTES 100
+
+/* A file of a VFS, opened to read. */
+typedef struct source {
+    sqlite3_file *file;
+    sqlite3_int64 size;
+} source;
+
+static uint32_t big32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static uint32_t little32(const uint8_t *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static void source_close(source *f)
+{
+    if (f->file && f->file->pMethods)
+        f->file->pMethods->xClose(f->file);
+    memory_free(f->file);
+    *f = (source){0};
+}
+
+/* FN_END: there is no such file, or an empty one. */
+static int source_open(source *f, sqlite3_vfs *vfs, const char *name, int kind, error *err)
+{
+    int exists = 0, flags;
+
+    *f = (source){0};
+    int rc = vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &exists);
+    if (rc == SQLITE_OK && !exists)
+        return FN_END;
+    if (rc == SQLITE_OK) {
+        f->file = memory_zeroed((size_t)vfs->szOsFile);
+        if (!f->file)
+            return fail_memory(err);
+        rc = vfs->xOpen(vfs, name, f->file, SQLITE_OPEN_READONLY | kind, &flags);
+    }
+    if (rc == SQLITE_OK)
+        rc = f->file->pMethods->xFileSize(f->file, &f->size);
+    if (rc == SQLITE_OK && f->size > 0)
+        return FENEC_OK;
+    source_close(f);
+    if (rc == SQLITE_OK)
+        return FN_END;
+    char doing[700];
+    snprintf(doing, sizeof doing, "cannot open %.600s", name);
+    return sqlite_fail(err, rc, NULL, doing);
+}
+
+static int source_read(source *f, uint8_t *to, int len, sqlite3_int64 at, error *err)
+{
+    int rc = f->file->pMethods->xRead(f->file, to, len, at);
+
+    if (rc == SQLITE_OK || rc == SQLITE_IOERR_SHORT_READ) /* what is missing reads as zeros */
+        return FENEC_OK;
+    return sqlite_fail(err, rc, NULL, "cannot read the file");
+}
+
+/* Whether an application id is ours and not too new. */
+static int check_application(uint32_t id, const char *path, error *err)
+{
+    if ((id & ~0xFFu) != APPLICATION_ID)
+        return fail(err, FENEC_CORRUPT, "%.900s is not a Fenec database", path);
+    if ((id & 0xFF) == 0 || (id & 0xFF) > FORMAT_VERSION)
+        return fail(err, FENEC_CORRUPT, "%.800s was written by a newer version, in format %u; this one reads %d", path,
+                    (unsigned)(id & 0xFF), FORMAT_VERSION);
+    return FENEC_OK;
+}
+
+static int check_header(const uint8_t *header, const char *path, error *err)
+{
+    if (memcmp(header, "SQLite format 3", 16) != 0)
+        return fail(err, FENEC_CORRUPT, "%.900s is not a database", path);
+    int code = check_application(big32(header + 68), path, err);
+    if (code)
+        return code;
+    /* Pages of 4096 bytes without a reserve, rollback or WAL, text in UTF-8. */
+    if (header[16] != 0x10 || header[17] != 0 || header[18] < 1 || header[18] > 2 || header[19] < 1 ||
+        header[19] > 2 || header[20] != 0 || big32(header + 56) > 1)
+        return fail(err, FENEC_CORRUPT, "the head of %.900s is damaged", path);
+    return FENEC_OK;
+}
+
+typedef struct checksum {
+    uint32_t a, b;
+    bool big;
+} checksum;
+
+static void checksum_add(checksum *c, const uint8_t *bytes, size_t len)
+{
+    uint32_t a = c->a, b = c->b;
+
+    for (size_t i = 0; i < len; i += 8) {
+        a += (c->big ? big32(bytes + i) : little32(bytes + i)) + b;
+        b += (c->big ? big32(bytes + i + 4) : little32(bytes + i + 4)) + a;
+    }
+    c->a = a;
+    c->b = b;
+}
+
+typedef struct log_stamps {
+    uint32_t frames; /* committed */
+    bool any;        /* a committed page 1 */
+    uint32_t first, last;
+    uint32_t application; /* of the last one */
+} log_stamps;
+
+static int foreign_log(const char *name, const char *path, error *err)
+{
+    return fail(err, FENEC_CORRUPT, "%.450s is the log of another database: it does not belong to %.450s", name,
+                path);
+}
+
+/* Walks the frames SQLite would replay: those with the head's salts and the right running checksum, up to
+ * the last that ends a commit. */
+static int read_log(log_stamps *out, source *f, const char *name, const char *path, uint8_t *frame, error *err)
+{
+    uint8_t head[LOG_HEAD_BYTES];
+    log_stamps seen = {0};
+    checksum sum = {0};
+
+    *out = seen;
+    if (f->size < LOG_HEAD_BYTES)
+        return FENEC_OK;
+    int code = source_read(f, head, sizeof head, 0, err);
+    if (code)
+        return code;
+    uint32_t magic = big32(head);
+    if ((magic & ~1u) != 0x377F0682u || big32(head + 4) != 3007000)
+        return FENEC_OK; /* SQLite takes it for an empty log */
+    sum.big = magic & 1;
+    checksum_add(&sum, head, 24);
+    if (sum.a != big32(head + 24) || sum.b != big32(head + 28))
+        return FENEC_OK;
+    if (big32(head + 8) != PAGE_BYTES)
+        return foreign_log(name, path, err);
+    for (sqlite3_int64 at = LOG_HEAD_BYTES; at + FRAME_BYTES <= f->size; at += FRAME_BYTES) {
+        code = source_read(f, frame, FRAME_BYTES, at, err);
+        if (code)
+            return code;
+        uint32_t page = big32(frame), commit = big32(frame + 4);
+        if (page == 0 || memcmp(frame + 8, head + 16, 8) != 0)
+            break;
+        checksum_add(&sum, frame, 8);
+        checksum_add(&sum, frame + 24, PAGE_BYTES);
+        if (sum.a != big32(frame + 16) || sum.b != big32(frame + 20))
+            break;
+        seen.frames++;
+        if (page == 1) {
+            uint32_t number = big32(frame + 24 + 60);
+            if (!seen.any)
+                seen.first = number;
+            seen.any = true;
+            seen.last = number;
+            seen.application = big32(frame + 24 + 68);
+        }
+        if (commit)
+            *out = seen;
+    }
+    return FENEC_OK;
+}
+
+static int read_stamps(log_stamps *out, sqlite3_vfs *vfs, const char *name, const char *path, error *err)
+{
+    source log;
+
+    *out = (log_stamps){0};
+    int code = source_open(&log, vfs, name, SQLITE_OPEN_WAL, err);
+    if (code)
+        return code == FN_END ? FENEC_OK : code;
+    uint8_t *frame = memory_alloc(FRAME_BYTES);
+    code = frame ? read_log(out, &log, name, path, frame, err) : fail_memory(err);
+    memory_free(frame);
+    source_close(&log);
+    return code;
+}
+
+static int inspect(stamp *out, sqlite3_vfs *vfs, const char *path, const char *log_name, bool journal, error *err)
+{
+    static const uint8_t zeros[HEADER_BYTES];
+    uint8_t header[HEADER_BYTES] = {0};
+    log_stamps log;
+    source file;
+
+    int code = source_open(&file, vfs, path, SQLITE_OPEN_MAIN_DB, err);
+    bool exists = code == FENEC_OK;
+    sqlite3_int64 size = file.size;
+    if (exists) {
+        code = source_read(&file, header, HEADER_BYTES, 0, err);
+        source_close(&file);
+    }
+    if (code && code != FN_END)
+        return code;
+    /* A file being made when the power went: SQLite rolls it back to nothing. */
+    if (journal && memcmp(header, zeros, HEADER_BYTES) == 0)
+        exists = false;
+    if (exists) {
+        code = size < HEADER_BYTES ? fail(err, FENEC_CORRUPT, "%.900s is not a database", path)
+                                   : check_header(header, path, err);
+        if (code)
+            return code;
+    }
+    code = read_stamps(&log, vfs, log_name, path, err);
+    if (code)
+        return code;
+    *out = (stamp){.is_new = !exists, .number = big32(header + 60), .log_frames = log.frames};
+    if (log.frames == 0) {
+        /* With a log the file may be behind what its head says, until the log is folded in. */
+        if (exists && !journal && memcmp(header + 24, header + 92, 4) == 0 &&
+            size / PAGE_BYTES < (sqlite3_int64)big32(header + 28))
+            return fail(err, FENEC_CORRUPT, "%.900s is cut short", path);
+        return FENEC_OK;
+    }
+    /* Differences, because the numbers may wrap. */
+    if (!exists || !log.any || out->number - (log.first - 1) > log.last - (log.first - 1))
+        return foreign_log(log_name, path, err);
+    out->number = log.last;
+    return check_application(log.application, path, err);
+}
+
+int stamp_read(stamp *out, sqlite3_vfs *vfs, const char *path, error *err)
+{
+    size_t len = strlen(path);
+    char *log = memory_alloc(len + sizeof "-wal"), *journal = memory_alloc(len + sizeof "-journal");
+    char *name = NULL;
+    int code = FENEC_OK, has_journal = 0;
+
+    if (!log || !journal) {
+        code = fail_memory(err);
+        goto done;
+    }
+    snprintf(log, len + sizeof "-wal", "%s-wal", path);
+    snprintf(journal, len + sizeof "-journal", "%s-journal", path);
+    /* The name of a main file has to be one that SQLite made: a VFS looks for parameters behind it. */
+    name = (char *)sqlite3_create_filename(path, journal, log, 0, NULL);
+    if (!name) {
+        code = fail_memory(err);
+        goto done;
+    }
+    int rc = vfs->xAccess(vfs, journal, SQLITE_ACCESS_EXISTS, &has_journal);
+    code = rc ? sqlite_fail(err, rc, NULL, "cannot look for a journal")
+              : inspect(out, vfs, name, log, has_journal != 0, err);
+done:
+    if (name)
+        sqlite3_free_filename(name);
+    memory_free(log);
+    memory_free(journal);
+    return code;
+}

@@ -1,0 +1,80 @@
+/* statement.h - prepared statements of a connection, by operation and table.
+ *
+ * Prepared once, used again without preparing. A statement is for one state of the schema (conn.schema)
+ * and prepared anew in another; that its table is missing is remembered the same way, so that a read of
+ * an empty collection prepares nothing. */
+#ifndef STORE_STATEMENT_H
+#define STORE_STATEMENT_H
+
+#include <sqlite3.h>
+
+#include "store/conn.h"
+
+enum {
+    ROW_GET,
+    ROW_EXISTS,
+    ROW_COUNT,
+    ROW_LAST,
+    ROW_PUT,
+    ROW_DELETE,
+    ROWS_UP,
+    ROWS_DOWN,
+    ENTRY_FIRST,
+    ENTRY_PUT,
+    ENTRY_DELETE,
+    ENTRIES_OF_KEY,
+    /* Of a range: which bounds there are is added, 0 to 8. */
+    ENTRIES_UP,
+    ENTRIES_DOWN = ENTRIES_UP + 9,
+    ENTRIES_COUNT = ENTRIES_DOWN + 9,
+    ENTRIES_COUNT_SOME = ENTRIES_COUNT + 9,
+    OPERATIONS = ENTRIES_COUNT_SOME + 9
+};
+
+typedef struct statement {
+    struct statement *next; /* of its bucket */
+    sqlite3_stmt *prepared; /* NULL: the table is missing */
+    unsigned operation;
+    table t;
+    int64_t schema;
+    bool busy;     /* a cursor's */
+    uint64_t used; /* statements.uses at its last use */
+    uint8_t *copy; /* bytes handed out that must outlive the step */
+    size_t copy_cap;
+} statement;
+
+#define STATEMENT_BUCKETS 128
+
+typedef struct statements {
+    statement *buckets[STATEMENT_BUCKETS];
+    int count;
+    uint64_t uses;
+    uint64_t uses_before; /* when the snapshot or block began: what was used since stays */
+    bool large;           /* some copy is */
+} statements;
+
+/* Bounds of a range as a number to add to the operation; 0: none. */
+unsigned statement_bounds(const key_range *range);
+
+/* One that is not busy. FN_END: the table is missing, and `make` is false. */
+int statement_find(conn *c, unsigned operation, table t, bool make, statement **out, error *err);
+
+/* FENEC_OK: a row; FN_END: no more, or the table turned out to be missing. */
+int statement_step(conn *c, statement *st, const char *doing, error *err);
+
+/* Bytes that are not copied. SQLite's code. */
+int statement_bind(statement *st, int place, const uint8_t *bytes, size_t len);
+
+/* Binds the bounds there are, from place 1 on, copied or not; *next is the free place after them. */
+int statement_bind_range(statement *st, const key_range *range, bool copied, int *next);
+
+/* The blob of a column, copied into the statement. False: no memory. */
+bool statement_copy(conn *c, statement *st, int column, const uint8_t **bytes, size_t *len);
+
+int statement_drop_table(conn *c, table t, error *err); /* never made: FENEC_OK */
+
+void statements_begin(statements *all); /* a snapshot or block begins */
+void statements_end(statements *all);   /* it is over: gives large memory back */
+void statements_clear(statements *all);
+
+#endif

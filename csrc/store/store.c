@@ -1,0 +1,507 @@
+#include "store/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "store/memory_vfs.h"
+#include "store/sqlite_error.h"
+#include "store/stamp.h"
+
+version *version_keep(version *v)
+{
+    if (v)
+        atomic_fetch_add_explicit(&v->references, 1, memory_order_relaxed);
+    return v;
+}
+
+void version_drop(version *v)
+{
+    if (v && atomic_fetch_sub_explicit(&v->references, 1, memory_order_acq_rel) == 1)
+        v->free(v);
+}
+
+/* ---- forks ---- */
+
+static _Atomic(unsigned) forks;
+static pthread_once_t watching = PTHREAD_ONCE_INIT;
+
+static void note_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
+}
+
+int store_check_fork(const store *s, error *err)
+{
+    if (s->forks == atomic_load_explicit(&forks, memory_order_relaxed))
+        return FENEC_OK;
+    return fail(err, FENEC_MISUSE, "the database was opened before this process was forked");
+}
+
+int store_fail_closed(error *err)
+{
+    return fail(err, FENEC_MISUSE, "the database was closed");
+}
+
+/* ---- open ---- */
+
+static void store_destroy(store *s)
+{
+    pool_free(s);
+    version_drop(s->latest);
+    lock_destroy(&s->writing);
+    lock_destroy(&s->durable);
+    lock_destroy(&s->publish);
+    lock_destroy(&s->pool);
+    condition_destroy(&s->quiet);
+    condition_destroy(&s->moved);
+    condition_destroy(&s->returned);
+    memory_free(s->path);
+    memory_free(s->vfs);
+    memory_free(s);
+}
+
+static store *store_new(void)
+{
+    store *s = memory_zeroed(sizeof *s);
+
+    if (!s)
+        return NULL;
+    if (lock_init(&s->writing, LOCK_WRITER) && lock_init(&s->durable, LOCK_DURABLE) &&
+        lock_init(&s->publish, LOCK_PUBLISH) && lock_init(&s->pool, LOCK_POOL) && condition_init(&s->quiet) &&
+        condition_init(&s->moved) && condition_init(&s->returned))
+        return s;
+    /* A lock that could not be made holds nothing to give back. */
+    memory_free(s);
+    return NULL;
+}
+
+static char *copy_text(const char *text, size_t len)
+{
+    char *copy = memory_alloc(len + 1);
+
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = 0;
+    }
+    return copy;
+}
+
+static int set_memory_path(store *s, error *err)
+{
+    char name[MEMORY_VFS_NAME_MAX];
+
+    int rc = memory_vfs_register();
+    if (rc)
+        return sqlite_fail(err, rc, NULL, "cannot set up memory databases");
+    memory_vfs_name(name);
+    s->path = copy_text(name, strlen(name));
+    s->vfs = copy_text(MEMORY_VFS, strlen(MEMORY_VFS));
+    return s->path && s->vfs ? FENEC_OK : fail_memory(err);
+}
+
+/* The path as SQLite will have it, symbolic links followed: log and lock stand beside the file itself. */
+static int set_file_path(store *s, const store_options *options, error *err)
+{
+    const char *name = options->vfs ? options->vfs : sqlite3_vfs_find("unix-excl") ? "unix-excl" : NULL;
+
+    if (memchr(options->path, 0, options->path_len))
+        return fail(err, FENEC_IO, "a path with a NUL in it names no file");
+    sqlite3_vfs *vfs = sqlite3_vfs_find(name);
+    if (!vfs)
+        return fail(err, FENEC_MISUSE, "no such VFS");
+    char *given = copy_text((const char *)options->path, options->path_len);
+    s->path = memory_alloc((size_t)vfs->mxPathname + 1);
+    s->vfs = name ? copy_text(name, strlen(name)) : NULL;
+    int code = FENEC_OK;
+    if (!given || !s->path || (name && !s->vfs)) {
+        code = fail_memory(err);
+    } else {
+        int rc = vfs->xFullPathname(vfs, given, vfs->mxPathname + 1, s->path);
+        if (rc & 0xFF) { /* SQLITE_OK_SYMLINK is fine */
+            char doing[700];
+            snprintf(doing, sizeof doing, "cannot open %.600s", given);
+            code = sqlite_fail(err, rc, NULL, doing);
+        }
+    }
+    memory_free(given);
+    return code;
+}
+
+static int check_kind(const char *path, error *err)
+{
+    struct stat file;
+
+    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode))
+        return fail(err, FENEC_IO, "%.900s is not a file", path);
+    return FENEC_OK;
+}
+
+/* A new file begins in rollback mode: until its first commit is whole there is nothing a log could be
+ * replayed over. */
+static int create_tables(store *s, error *err)
+{
+    char sql[400];
+    uint32_t number;
+
+    sqlite3_randomness(sizeof number, &number);
+    s->stamp = number & 0x3FFFFFFF;
+    snprintf(sql, sizeof sql,
+             "pragma synchronous = extra; begin immediate; pragma application_id = %d; pragma user_version = %d;"
+             "create table meta (id integer primary key, rec blob not null);"
+             "create table catalog (id integer primary key, rec blob not null);"
+             "commit; pragma synchronous = normal;",
+             (int)(APPLICATION_ID + FORMAT_VERSION), (int)s->stamp);
+    int rc = conn_run(&s->writer, "pragma encoding = 'UTF-8'; pragma page_size = 4096; pragma auto_vacuum = incremental;"
+                                  "pragma journal_mode = delete;");
+    if (rc == SQLITE_OK)
+        rc = conn_run(&s->writer, sql);
+    return rc ? sqlite_fail(err, rc, s->writer.db, "cannot make the database") : FENEC_OK;
+}
+
+/* BUSY here: another program holds the file without our lock. */
+static int fail_open(store *s, int rc, error *err)
+{
+    if ((rc & 0xFF) == SQLITE_BUSY)
+        return fail(err, FENEC_LOCKED, "%.900s is open in another program", s->path);
+    return sqlite_fail(err, rc, s->writer.db, "cannot open the database");
+}
+
+static int read_number(store *s, const char *pragma, int64_t *out, error *err)
+{
+    sqlite3_stmt *st = NULL;
+
+    int rc = sqlite3_prepare_v2(s->writer.db, pragma, -1, &st, NULL);
+    *out = 0;
+    if (rc == SQLITE_OK && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        *out = sqlite3_column_int64(st, 0);
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(st);
+    return rc == SQLITE_OK || rc == SQLITE_DONE ? FENEC_OK : fail_open(s, rc, err);
+}
+
+static int enter_log_mode(store *s, error *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool entered = false;
+
+    int rc = sqlite3_prepare_v2(s->writer.db, "pragma journal_mode = wal", -1, &st, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(st);
+        if (rc == SQLITE_ROW) {
+            const unsigned char *mode = sqlite3_column_text(st, 0);
+            entered = mode && strcmp((const char *)mode, "wal") == 0;
+            rc = SQLITE_OK;
+        }
+    }
+    sqlite3_finalize(st);
+    if (rc)
+        return fail_open(s, rc, err);
+    return entered ? FENEC_OK : fail(err, FENEC_IO, "the file system takes no log for %.900s", s->path);
+}
+
+static int open_writer(store *s, const stamp *found, error *err)
+{
+    int64_t pages;
+    int persist = 0;
+
+    int code = conn_open(&s->writer, s, CONN_WRITER, found->is_new, err);
+    if (code)
+        return code;
+    if (sqlite3_db_readonly(s->writer.db, "main"))
+        return fail(err, FENEC_IO, "no permission to write %.900s", s->path);
+    s->log_frames = found->log_frames;
+    s->stamp = found->number;
+    s->stamp_due = found->log_frames == 0;
+    s->checkpoint_frames = LOG_BYTES / FRAME_BYTES;
+    s->spills = true;
+    code = read_number(s, "pragma page_count", &pages, err);
+    if (code == FENEC_OK && pages == 0)
+        code = create_tables(s, err);
+    if (code == FENEC_OK)
+        code = enter_log_mode(s, err);
+    if (code)
+        return code;
+    sqlite3_file_control(s->writer.db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+    /* A first transaction opens the log; the first sync makes its entry in the folder durable, and what
+     * recovery found in it. */
+    int rc = conn_step(&s->writer, FIXED_SCHEMA, NULL);
+    if (rc == SQLITE_OK)
+        rc = durable_sync_log(s);
+    return rc ? fail_open(s, rc, err) : FENEC_OK;
+}
+
+static int open_file(store *s, const store_options *options, error *err)
+{
+    stamp found = {.is_new = true};
+    int code;
+
+    if (!options->path) {
+        s->memory = true;
+        code = set_memory_path(s, err);
+        return code ? code : open_writer(s, &found, err);
+    }
+    s->no_sync = options->no_sync;
+    code = set_file_path(s, options, err);
+    if (code == FENEC_OK && !options->vfs)
+        code = lockfile_open(&s->lock, s->path, err);
+    if (code == FENEC_OK && !options->vfs)
+        code = check_kind(s->path, err);
+    if (code == FENEC_OK)
+        code = stamp_read(&found, sqlite3_vfs_find(s->vfs), s->path, err);
+    return code ? code : open_writer(s, &found, err);
+}
+
+int store_open(store **out, const store_options *options, error *err)
+{
+    int rc = sqlite3_initialize();
+
+    if (rc)
+        return sqlite_fail(err, rc, NULL, "cannot start SQLite");
+    if (!sqlite3_threadsafe())
+        return fail(err, FENEC_PANIC, "this SQLite was built for a single thread");
+    pthread_once(&watching, watch_forks);
+    store *s = store_new();
+    if (!s)
+        return fail_memory(err);
+    s->forks = atomic_load(&forks);
+    int code = open_file(s, options, err);
+    if (code == FENEC_OK) {
+        *out = s;
+        return FENEC_OK;
+    }
+    if (s->writer.db)
+        sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    conn_close(&s->writer);
+    lockfile_close(s->lock);
+    store_destroy(s);
+    return code;
+}
+
+/* ---- close ---- */
+
+static int close_file(store *s, error *err)
+{
+    durable_note_long(s);
+    int code = block_flush(s, err);
+    pool_close(s);
+    if (code == FENEC_OK && !s->memory) {
+        lock_take(&s->durable);
+        uint64_t landed = s->landed;
+        lock_leave(&s->durable);
+        code = durable_wait(s, landed, err);
+    }
+    if (code == FENEC_OK)
+        code = block_check(s, err);
+    if (code == FENEC_OK && !s->memory)
+        code = checkpoint_whole(s, err);
+    lock_take(&s->durable);
+    while (s->syncing) /* a leader still has the log in its hands */
+        condition_wait(&s->moved, &s->durable);
+    lock_leave(&s->durable);
+    /* The writer goes last: with the last connection SQLite folds the log in, which only a sound log may
+     * be. What recovery makes of another one is decided by checksums, at the next open. */
+    if (code)
+        sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    pool_free(s);
+    conn_close(&s->writer);
+    lockfile_close(s->lock);
+    s->lock = NULL;
+    return code;
+}
+
+int store_close(store *s, error *err)
+{
+    int code = store_check_fork(s, err);
+
+    if (code)
+        return code;
+    lock_take(&s->writing);
+    checkpoint_wait(s);
+    if (s->writer.db)
+        code = close_file(s, err);
+    else
+        code = store_fail_closed(err);
+    lock_leave(&s->writing);
+    return code;
+}
+
+void store_free(store *s)
+{
+    if (s)
+        store_destroy(s);
+}
+
+/* ---- maintenance ---- */
+
+static void end_maintenance(store *s)
+{
+    durable_note_short(s);
+    checkpoint_if_due(s);
+    lock_leave(&s->writing);
+}
+
+/* Takes LOCK_WRITER for maintenance: nothing buffered, no checkpoint under way. Not taken on failure. */
+static int begin_maintenance(store *s, error *err)
+{
+    int code = store_check_fork(s, err);
+
+    if (code)
+        return code;
+    lock_take(&s->writing);
+    checkpoint_wait(s);
+    durable_note_long(s);
+    code = s->writer.db ? block_check(s, err) : store_fail_closed(err);
+    if (code == FENEC_OK)
+        code = block_flush(s, err);
+    if (code)
+        end_maintenance(s);
+    return code;
+}
+
+int store_sync(store *s, error *err)
+{
+    int code = store_flush(s, err);
+
+    if (code || s->memory)
+        return code;
+    lock_take(&s->durable);
+    uint64_t landed = s->landed;
+    lock_leave(&s->durable);
+    return durable_wait(s, landed, err);
+}
+
+int store_flush(store *s, error *err)
+{
+    int code = store_check_fork(s, err);
+
+    if (code)
+        return code;
+    if (!atomic_load(&s->buffered)) {
+        lock_take(&s->pool);
+        bool closed = s->closed;
+        lock_leave(&s->pool);
+        return closed ? store_fail_closed(err) : block_check(s, err);
+    }
+    code = begin_maintenance(s, err);
+    if (code == FENEC_OK)
+        end_maintenance(s);
+    return code;
+}
+
+/* A short transaction that gives up to 64 free pages back; *left is how many there are still. */
+static int give_back(store *s, int64_t *left, error *err)
+{
+    int64_t before = 0;
+
+    int code = block_begin(s, err);
+    if (code)
+        return code;
+    int rc = conn_step(&s->writer, FIXED_FREE, &before);
+    *left = before;
+    if (rc == SQLITE_OK && before > 0) {
+        rc = conn_step(&s->writer, FIXED_VACUUM, NULL);
+        s->block.changed = true;
+        if (rc == SQLITE_OK)
+            rc = conn_step(&s->writer, FIXED_FREE, left);
+    }
+    code = rc ? conn_fail(&s->writer, rc, "cannot give pages back", err) : FENEC_OK;
+    if (code || !s->block.changed)
+        block_undo(s);
+    else
+        code = block_land(s, err);
+    return code;
+}
+
+int store_checkpoint(store *s, error *err)
+{
+    int64_t before = INT64_MAX, left = 0;
+    int code = begin_maintenance(s, err);
+
+    if (code)
+        return code;
+    while ((code = give_back(s, &left, err)) == FENEC_OK && left > 0 && left < before)
+        before = left;
+    if (code == FENEC_OK)
+        code = checkpoint_whole(s, err);
+    end_maintenance(s);
+    return code;
+}
+
+int store_shrink(store *s, uint64_t *bytes, error *err)
+{
+    int64_t before = INT64_MAX, left = 0, given = 0;
+    int code;
+
+    *bytes = 0;
+    for (;;) {
+        code = begin_maintenance(s, err);
+        if (code)
+            return code;
+        code = give_back(s, &left, err);
+        if (before != INT64_MAX && left < before)
+            given += before - left;
+        bool more = code == FENEC_OK && left > 0 && left < before;
+        if (code == FENEC_OK && !more)
+            checkpoint_run(s);
+        end_maintenance(s);
+        if (!more)
+            break;
+        before = left;
+    }
+    *bytes = (uint64_t)given * PAGE_BYTES;
+    return code;
+}
+
+int store_free_bytes(store *s, uint64_t *bytes, error *err)
+{
+    conn *c;
+    version *v;
+    int64_t pages = 0;
+
+    int code = store_read(s, &c, &v, err);
+    if (code)
+        return code;
+    int rc = conn_step(c, FIXED_FREE, &pages);
+    code = rc ? conn_fail(c, rc, "cannot count free pages", err) : FENEC_OK;
+    store_read_end(c);
+    if (code == FENEC_OK)
+        *bytes = (uint64_t)pages * PAGE_BYTES;
+    return code;
+}
+
+static uint64_t file_size(store *s, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+
+    sqlite3_file_control(s->writer.db, "main", which, &file);
+    if (file && file->pMethods && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
+        return (uint64_t)size;
+    return 0;
+}
+
+void store_sizes(store *s, uint64_t *file, uint64_t *log)
+{
+    *file = *log = 0;
+    if (s->memory)
+        return;
+    lock_take(&s->writing);
+    if (s->writer.db) {
+        *file = file_size(s, SQLITE_FCNTL_FILE_POINTER);
+        *log = file_size(s, SQLITE_FCNTL_JOURNAL_POINTER);
+    }
+    lock_leave(&s->writing);
+}
+
+bool store_is_memory(const store *s)
+{
+    return s->memory;
+}
