@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/unicode.h"
 #include "base/varint.h"
+#include "exec/ids.h"
 #include "exec/node.h"
 #include "value/collation.h"
 #include "value/timestamp.h"
@@ -511,31 +512,6 @@ static int resolve_like(const bound *n, const scope *s, constant *k, error *err)
 }
 
 /* Heap sort: no recursion, no memory. */
-static void sort_integers(int64_t *at, uint32_t count)
-{
-    for (uint32_t start = count / 2, end = count; end > 1;) {
-        if (start > 0) {
-            start--;
-        } else {
-            end--;
-            int64_t top = at[0];
-            at[0] = at[end];
-            at[end] = top;
-        }
-        int64_t moved = at[start];
-        uint32_t root = start, child;
-        while ((child = 2 * root + 1) < end) {
-            if (child + 1 < end && at[child] < at[child + 1])
-                child++;
-            if (at[child] <= moved)
-                break;
-            at[root] = at[child];
-            root = child;
-        }
-        at[root] = moved;
-    }
-}
-
 static void sort_texts(value *at, uint32_t count)
 {
     for (uint32_t start = count / 2, end = count; end > 1;) {
@@ -582,13 +558,13 @@ static int order_list(const bound *n, const scope *s, constant *k, error *err)
         sort_texts(k->values, count);
         k->how = HOW_TEXTS;
     } else {
-        k->integers = arena_alloc(s->memory, sizeof *k->integers * (n->item_count ? n->item_count : 1));
+        k->integers = arena_alloc(s->memory, sizeof *k->integers * (2 * (size_t)n->item_count + 1));
         if (!k->integers)
             return fail_memory(err);
         for (uint32_t i = 0; i < n->item_count; i++)
             if (k->values[i].kind != VALUE_NULL)
                 k->integers[count++] = k->values[i].integer;
-        sort_integers(k->integers, count);
+        ids_sort(k->integers, count, k->integers + n->item_count);
         k->how = HOW_INTEGERS;
     }
     k->count = count;

@@ -655,7 +655,7 @@ int filter_bind(const expr *where, const collection *of, constants *once, arena 
 
     /* In front of the filter: a row past its time is no row, so nothing else is worked out on it. */
     uint32_t operands = !filter ? 0 : filter->kind == NODE_AND ? filter->item_count : 1;
-    bound *live = node_new(&w, NODE_EXPIRED), *both = node_new(&w, NODE_AND);
+    bound *live = node_new(&w, NODE_LIVE), *both = node_new(&w, NODE_AND);
     const bound **items = arena_alloc(a, sizeof *items * (operands + 1));
     if (!live || !both || !items)
         return fail_memory(err);

@@ -23,7 +23,8 @@ typedef enum node_kind {
     NODE_ARITH,  /* items[0] ops[1] items[1] ... */
     NODE_CASE,   /* items */
     NODE_CALL,   /* function, items */
-    NODE_EXPIRED
+    NODE_EXPIRED,
+    NODE_LIVE    /* not expired(), in front of a filter over a collection with @ttl */
 } node_kind;
 
 #define NODE_NO_SLOT UINT32_MAX
@@ -43,7 +44,7 @@ struct bound {
     const catalog_field *field;  /* FIELD, FRESH of a field */
     uint32_t number;             /* COMPARE, IN of a plain field: its number in records */
     const path *path;            /* FIELD, FRESH: as written, "new." left off */
-    const collection *of;        /* EXPIRED */
+    const collection *of;        /* EXPIRED, LIVE */
     const function *function;
     const bound *left, *right;
     const bound **items;

@@ -1,0 +1,57 @@
+#include "exec/explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/answer.h"
+
+enum { LINE_MAX_BYTES = 512 };
+
+void explain_init(explain *x)
+{
+    buffer_init(&x->steps);
+}
+
+void explain_clear(explain *x)
+{
+    buffer_clear(&x->steps);
+}
+
+void explain_step(explain *x, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+
+    if (!x)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    buffer_text(&x->steps, line);
+    buffer_byte(&x->steps, '\n');
+}
+
+int explain_answer(const explain *x, arena *a, buffer *out, error *err)
+{
+    static const char *const names[] = {"plan"};
+    static const uint32_t lens[] = {4};
+    answer_columns columns;
+    answer w;
+
+    if (x->steps.failed || !answer_columns_make(&columns, a, names, lens, 1))
+        return fail_memory(err);
+    answer_begin(&w, out, &columns);
+    for (size_t at = 0; at < x->steps.len;) {
+        const uint8_t *line = x->steps.bytes + at;
+        const uint8_t *end = memchr(line, '\n', x->steps.len - at);
+        size_t len = end ? (size_t)(end - line) : x->steps.len - at;
+        value text = value_text(line, len);
+        answer_row(&w);
+        answer_value(&w, &text);
+        answer_row_end(&w);
+        at += len + 1;
+    }
+    answer_end(&w);
+    return FENEC_OK;
+}

@@ -1,0 +1,112 @@
+#include "exec/project.h"
+
+#include <string.h>
+
+#include "exec/node.h"
+#include "store/record.h"
+#include "value/json.h"
+
+static int bind_all(const collection *of, arena *a, projection *out, const char **names, uint32_t *lens)
+{
+    (void)a;
+    out->items[0] = (project_item){.kind = PROJECT_ID};
+    names[0] = "id";
+    lens[0] = 2;
+    for (uint32_t i = 0; i < of->field_count; i++) {
+        out->items[i + 1] = (project_item){.kind = PROJECT_FIELD, .field = of->fields[i].number};
+        names[i + 1] = of->fields[i].name;
+        lens[i + 1] = of->fields[i].name_len;
+    }
+    return FENEC_OK;
+}
+
+static int bind_column(const collection *of, const column *c, arena *a, constants *once, project_item *out,
+                       error *err)
+{
+    const binding b = {.place = BIND_LIST, .of = of, .once = once};
+    bound *n;
+    int rc = expr_bind(c->e, &b, a, &n, err);
+
+    if (rc)
+        return rc;
+    if (n->kind == NODE_ID)
+        *out = (project_item){.kind = PROJECT_ID};
+    else if (n->kind == NODE_FIELD && n->path->part_count == 1)
+        *out = (project_item){.kind = PROJECT_FIELD, .field = n->field->number};
+    else
+        *out = (project_item){.kind = PROJECT_VALUE, .e = n};
+    return FENEC_OK;
+}
+
+int projection_bind(const collection *of, const column *columns, uint32_t count, arena *a, projection *out,
+                    error *err)
+{
+    uint32_t n = columns ? count : of->field_count + 1;
+    const char **names = arena_alloc(a, sizeof *names * (n ? n : 1));
+    uint32_t *lens = arena_alloc(a, sizeof *lens * (n ? n : 1));
+
+    *out = (projection){.count = n};
+    out->items = arena_alloc(a, sizeof *out->items * (n ? n : 1));
+    if (!names || !lens || !out->items)
+        return fail_memory(err);
+    if (!columns)
+        bind_all(of, a, out, names, lens);
+    for (uint32_t i = 0; columns && i < n; i++) {
+        names[i] = columns[i].name;
+        lens[i] = (uint32_t)strlen(columns[i].name);
+        int rc = bind_column(of, &columns[i], a, &out->once, &out->items[i], err);
+        if (rc)
+            return rc;
+    }
+    return answer_columns_make(&out->columns, a, names, lens, n) ? FENEC_OK : fail_memory(err);
+}
+
+static int write_field(const scope *s, uint32_t field, answer *w, error *err)
+{
+    const uint8_t *slot;
+    size_t len;
+    value v;
+    int rc = record_slot(&s->row->rec, field, &slot, &len, err);
+
+    if (rc)
+        return rc;
+    if (len == 0) {
+        buffer_put(w->out, "null", 4);
+        return FENEC_OK;
+    }
+    rc = row_field(s->row, field, s->memory, &v, err);
+    if (rc)
+        return rc;
+    if (v.kind == VALUE_INT)
+        json_write_int(w->out, v.integer);
+    else if (v.kind == VALUE_TEXT)
+        json_write_text(w->out, v.bytes, v.len);
+    else
+        json_write(w->out, &v);
+    return FENEC_OK;
+}
+
+int projection_row(const projection *p, const scope *s, answer *w, error *err)
+{
+    answer_row(w);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const project_item *item = &p->items[i];
+        value v;
+        int rc = FENEC_OK;
+
+        answer_name(w);
+        switch (item->kind) {
+        case PROJECT_ID: json_write_int(w->out, s->row->id); break;
+        case PROJECT_FIELD: rc = write_field(s, item->field, w, err); break;
+        case PROJECT_VALUE:
+            rc = item->e->eval(item->e, s, &v, err);
+            if (!rc)
+                json_write(w->out, &v);
+            break;
+        }
+        if (rc)
+            return rc;
+    }
+    answer_row_end(w);
+    return FENEC_OK;
+}
