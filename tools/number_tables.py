@@ -25,7 +25,7 @@ def main():
     assert exact == list(range(exact[0], exact[-1] + 1)) and exact[0] == 0
     print("/* number_tables.h - made by tools/number_tables.py; not edited by hand.")
     print(" *")
-    print(" * powers_of_ten[k - POWER_MIN] = the 128 leading bits of 10^k, high half first, the rest cut off:")
+    print(" * powers_of_ten[k - POWER_MIN] = the 128 leading bits of 10^k, high half first, rest cut off:")
     print(" * exact for k from 0 to POWER_EXACT_MAX alone. */")
     print("#ifndef VALUE_NUMBER_TABLES_H")
     print("#define VALUE_NUMBER_TABLES_H")

@@ -110,9 +110,28 @@ TEST(bucket_units_are_taken_in_any_case)
 
 TEST(bucket_intervals_that_are_none_are_refused)
 {
-    static const char *const texts[] = {"", "m", "0m", "-1m", "+1m", "5x", "5", "1.5h", "1 h", " 1h", "1h ", "1hh",
-                                        "1mon", "1min", "1ns", "9223372036854775808ms", "9223372036854775807s",
-                                        "9223372036854775807w", "9223372036854775807y", "0mo", "h1", "1\xC2\xB5s"};
+    static const char *const texts[] = {"",
+                                        "m",
+                                        "0m",
+                                        "-1m",
+                                        "+1m",
+                                        "5x",
+                                        "5",
+                                        "1.5h",
+                                        "1 h",
+                                        " 1h",
+                                        "1h ",
+                                        "1hh",
+                                        "1mon",
+                                        "1min",
+                                        "1ns",
+                                        "9223372036854775808ms",
+                                        "9223372036854775807s",
+                                        "9223372036854775807w",
+                                        "9223372036854775807y",
+                                        "0mo",
+                                        "h1",
+                                        "1\xC2\xB5s"};
     bucket_interval read;
     value v;
 
@@ -172,9 +191,11 @@ TEST(bucket_offsets_move_the_clock)
 
 TEST(bucket_zones_that_are_none_are_refused)
 {
-    static const char *const texts[] = {"", "+3", "+03", "+0300", "+3:00", "+03:0", "+24:00", "+03:60", "03:00", "+03:00 ",
-                                        " +03:00", "+03-00", "+0a:00", "Nowhere/City", "europe/berlin", "Europe/Berlin ",
-                                        "Europe", "GMT+3", "GMT+03:00", "PST", "IST", "Etc/Unknown", "local", "Europe/\xC4\xB0stanbul"};
+    static const char *const texts[] = {
+        "",          "+3",           "+03",           "+0300",          "+3:00",   "+03:0",
+        "+24:00",    "+03:60",       "03:00",         "+03:00 ",        " +03:00", "+03-00",
+        "+0a:00",    "Nowhere/City", "europe/berlin", "Europe/Berlin ", "Europe",  "GMT+3",
+        "GMT+03:00", "PST",          "IST",           "Etc/Unknown",    "local",   "Europe/\xC4\xB0stanbul"};
     bucket_interval day = {.step_ms = 86400000};
     value v;
     int64_t ms;
@@ -259,10 +280,11 @@ TEST(bucket_start_that_occurs_twice_is_the_latest_not_after)
     CHECK_TEXT(start("2020-11-01T12:00:00Z", "1d", "America/Havana"), "2020-11-01T05:00:00Z");
 }
 
-static const char *const names[] = {"Europe/Berlin", "Europe/Istanbul", "America/New_York", "America/Sao_Paulo",
-                                    "America/Havana", "Pacific/Apia", "Asia/Manila", "Australia/Lord_Howe",
-                                    "Africa/Casablanca", "Asia/Kathmandu", "Europe/Dublin", "Antarctica/Troll",
-                                    "Africa/Monrovia", "America/St_Johns", "Asia/Tehran", "UTC"};
+static const char *const names[] = {
+    "Europe/Berlin",     "Europe/Istanbul",  "America/New_York", "America/Sao_Paulo",
+    "America/Havana",    "Pacific/Apia",     "Asia/Manila",      "Australia/Lord_Howe",
+    "Africa/Casablanca", "Asia/Kathmandu",   "Europe/Dublin",    "Antarctica/Troll",
+    "Africa/Monrovia",   "America/St_Johns", "Asia/Tehran",      "UTC"};
 #define NAMES (sizeof names / sizeof *names)
 
 static int64_t random_ms(uint64_t *state)
@@ -271,7 +293,8 @@ static int64_t random_ms(uint64_t *state)
     size_t i = test_random(state) % 10;
     int64_t span = i == 0 || i == 9 ? 3000 : 100;
 
-    return days_from_civil(years[i], 1, 1) * 86400000 + (int64_t)(test_random(state) % (uint64_t)(span * 365 * INT64_C(86400000)));
+    return days_from_civil(years[i], 1, 1) * 86400000 +
+           (int64_t)(test_random(state) % (uint64_t)(span * 365 * INT64_C(86400000)));
 }
 
 TEST(zone_at_agrees_with_icu_at_any_instant)
@@ -289,10 +312,12 @@ TEST(zone_at_agrees_with_icu_at_any_instant)
         for (int n = 0; z && n < 5000; n++) {
             int64_t ms = random_ms(&state);
             ucal_setMillis(calendar, (UDate)ms, &status);
-            int32_t want = ucal_get(calendar, UCAL_ZONE_OFFSET, &status) + ucal_get(calendar, UCAL_DST_OFFSET, &status);
+            int32_t want =
+                ucal_get(calendar, UCAL_ZONE_OFFSET, &status) + ucal_get(calendar, UCAL_DST_OFFSET, &status);
             zone_period got = zone_at(z, ms);
             if (got.ahead_ms != want || got.from_ms > ms) {
-                test_failed(__FILE__, __LINE__, "%s at %lld: %d, not %d", names[i], (long long)ms, got.ahead_ms, want);
+                test_failed(__FILE__, __LINE__, "%s at %lld: %d, not %d", names[i], (long long)ms,
+                            got.ahead_ms, want);
                 break;
             }
         }
@@ -323,7 +348,8 @@ static int64_t start_by_search(const zone *z, int64_t reading, int64_t ms)
 
 TEST(bucket_start_in_zones_is_what_a_search_finds)
 {
-    static const char *const intervals[] = {"1h", "2h", "3h", "30m", "1d", "7d", "1w", "1mo", "3mo", "1y", "10y", "1000y"};
+    static const char *const intervals[] = {"1h", "2h",  "3h",  "30m", "1d",  "7d",
+                                            "1w", "1mo", "3mo", "1y",  "10y", "1000y"};
     uint64_t state = test_seed() + 1;
 
     for (int n = 0; n < 20000; n++) {

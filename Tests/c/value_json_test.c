@@ -125,7 +125,8 @@ TEST(json_containers_come_back_with_members_in_order_of_keys)
                "{\"\":0,\"a\":{\"c\":2,\"d\":1},\"b\":[1,2]}");
     CHECK_TEXT(again("{\"\xC3\xA9\":1,\"z\":2,\"B\":3,\"a\":4,\"ab\":5}"),
                "{\"B\":3,\"a\":4,\"ab\":5,\"z\":2,\"\xC3\xA9\":1}");
-    CHECK_TEXT(again("{\"x\":{\"k\":1},\"x\\u0000\":2,\"\\u0078y\":3}"), "{\"x\":{\"k\":1},\"x\\u0000\":2,\"xy\":3}");
+    CHECK_TEXT(again("{\"x\":{\"k\":1},\"x\\u0000\":2,\"\\u0078y\":3}"),
+               "{\"x\":{\"k\":1},\"x\\u0000\":2,\"xy\":3}");
 }
 
 TEST(json_keys_given_twice_are_refused)
@@ -158,7 +159,8 @@ TEST(json_objects_of_any_order_are_sorted)
             order[j] = t;
         }
         for (unsigned i = 0; i < count; i++) {
-            buffer_printf(&text, "%c\"k%03u\":[%u,\"%0*d\"]", i ? ',' : '{', order[i], order[i], (int)(order[i] % 9), 0);
+            buffer_printf(&text, "%c\"k%03u\":[%u,\"%0*d\"]", i ? ',' : '{', order[i], order[i],
+                          (int)(order[i] % 9), 0);
             buffer_printf(&want, "%c\"k%03u\":[%u,\"%0*d\"]", i ? ',' : '{', i, i, (int)(i % 9), 0);
         }
         buffer_byte(&text, '}');
@@ -190,7 +192,8 @@ TEST(json_lone_surrogates_become_the_replacement_character)
 {
     CHECK_TEXT(again("\"\\ud800\""), "\"\xEF\xBF\xBD\"");
     CHECK_TEXT(again("\"\\udc00x\""), "\"\xEF\xBF\xBDx\"");
-    CHECK_TEXT(again("\"\\ud800\\u0041\""), "\"\xEF\xBF\xBD" "A\"");
+    CHECK_TEXT(again("\"\\ud800\\u0041\""), "\"\xEF\xBF\xBD"
+                                            "A\"");
     CHECK_TEXT(again("\"\\ud800\\ud83d\\ude00\""), "\"\xEF\xBF\xBD\xF0\x9F\x98\x80\"");
     CHECK_TEXT(again("\"\\ud800\\n\""), "\"\xEF\xBF\xBD\\n\"");
     CHECK_TEXT(again("\"\\udbff\\udfff\""), "\"\xF4\x8F\xBF\xBF\"");
@@ -199,13 +202,73 @@ TEST(json_lone_surrogates_become_the_replacement_character)
 
 TEST(json_that_is_not_strict_is_refused)
 {
-    static const char *const texts[] = {
-        "", " ", "nul", "nulll", "True", "tru", "falsey", "NaN", "Infinity", "-", "+1", "01", "-01", "1.", ".5",
-        "1e", "1e+", "1.e5", "0x1", "1 2", "1,", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1}", "{", "}",
-        "{]", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1 \"b\":2}",
-        "{a:1}", "{'a':1}", "{1:2}", "{\"a\":1]", "{,}", "\"", "\"a", "\"\\", "\"\\\"", "\"\\x41\"", "\"\\u\"",
-        "\"\\u12\"", "\"\\u12g4\"", "\"\\u 123\"", "'a'", "\"a\nb\"", "\"a\tb\"", "\"tab\tin a longer string\"",
-        "\"\\n\x01\"", "[] []", "[]x", "//c\n1", "[1]/", "\xEF\xBB\xBF[]", "\x0B[]", "\xC2\xA0[]", "[\"\\ud8\"]"};
+    static const char *const texts[] = {"",
+                                        " ",
+                                        "nul",
+                                        "nulll",
+                                        "True",
+                                        "tru",
+                                        "falsey",
+                                        "NaN",
+                                        "Infinity",
+                                        "-",
+                                        "+1",
+                                        "01",
+                                        "-01",
+                                        "1.",
+                                        ".5",
+                                        "1e",
+                                        "1e+",
+                                        "1.e5",
+                                        "0x1",
+                                        "1 2",
+                                        "1,",
+                                        "[",
+                                        "]",
+                                        "[1",
+                                        "[1,",
+                                        "[1,]",
+                                        "[,1]",
+                                        "[1 2]",
+                                        "[1}",
+                                        "{",
+                                        "}",
+                                        "{]",
+                                        "{\"a\"",
+                                        "{\"a\":",
+                                        "{\"a\":}",
+                                        "{\"a\":1",
+                                        "{\"a\":1,",
+                                        "{\"a\":1,}",
+                                        "{\"a\" 1}",
+                                        "{\"a\":1 \"b\":2}",
+                                        "{a:1}",
+                                        "{'a':1}",
+                                        "{1:2}",
+                                        "{\"a\":1]",
+                                        "{,}",
+                                        "\"",
+                                        "\"a",
+                                        "\"\\",
+                                        "\"\\\"",
+                                        "\"\\x41\"",
+                                        "\"\\u\"",
+                                        "\"\\u12\"",
+                                        "\"\\u12g4\"",
+                                        "\"\\u 123\"",
+                                        "'a'",
+                                        "\"a\nb\"",
+                                        "\"a\tb\"",
+                                        "\"tab\tin a longer string\"",
+                                        "\"\\n\x01\"",
+                                        "[] []",
+                                        "[]x",
+                                        "//c\n1",
+                                        "[1]/",
+                                        "\xEF\xBB\xBF[]",
+                                        "\x0B[]",
+                                        "\xC2\xA0[]",
+                                        "[\"\\ud8\"]"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!refused(texts[i], strlen(texts[i])))
@@ -274,7 +337,8 @@ TEST(json_read_params_takes_nothing_as_no_parameters)
 
 TEST(json_read_params_reads_each_element)
 {
-    static const char text[] = "[null, true, -5, 2.5, \"plain\", \"esc\\naped\", [1,[2]], {\"b\":1,\"a\":null}]";
+    static const char text[] =
+        "[null, true, -5, 2.5, \"plain\", \"esc\\naped\", [1,[2]], {\"b\":1,\"a\":null}]";
     value *list;
     uint32_t count;
 
@@ -293,8 +357,8 @@ TEST(json_read_params_reads_each_element)
 
 TEST(json_read_params_refuses_what_is_no_array)
 {
-    static const char *const texts[] = {"1", "{}", "null", "\"a\"", "[", "[1", "[1,", "[1,]", "[,]", "[]]", "[1] 2",
-                                        "[1 2]", "x", ","};
+    static const char *const texts[] = {"1",    "{}",  "null", "\"a\"", "[",     "[1", "[1,",
+                                        "[1,]", "[,]", "[]]",  "[1] 2", "[1 2]", "x",  ","};
     value *list = NULL;
     uint32_t count = 77;
 
@@ -361,7 +425,8 @@ TEST(json_write_writes_every_kind)
     CHECK_TEXT(json(&v), "[65,122,0,255]");
     v.len = 0;
     CHECK_TEXT(json(&v), "[]");
-    v = (value){.kind = VALUE_VECTOR, .count = 6, .bytes = (const uint8_t *)components, .len = sizeof components};
+    v = (value){
+        .kind = VALUE_VECTOR, .count = 6, .bytes = (const uint8_t *)components, .len = sizeof components};
     CHECK_TEXT(json(&v), "[0.1,1,-0,null,null,-0.00000025]");
     v = (value){.kind = VALUE_POINT, .point = {28.97, -0.0}};
     CHECK_TEXT(json(&v), "[28.97,0]");
@@ -378,15 +443,22 @@ TEST(json_write_text_escapes_what_must_be_and_nothing_else)
             char text[32], want[64];
             memset(text, 'x', sizeof text);
             text[before] = (char)c;
-            size_t len = (size_t)snprintf(want, sizeof want, "\"%.*s", (int)before, "xxxxxxxxxxxxxxxxxxxxxxxx");
-            const char *escape = c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t" : NULL;
+            size_t len =
+                (size_t)snprintf(want, sizeof want, "\"%.*s", (int)before, "xxxxxxxxxxxxxxxxxxxxxxxx");
+            const char *escape = c == '"'    ? "\\\""
+                                 : c == '\\' ? "\\\\"
+                                 : c == '\n' ? "\\n"
+                                 : c == '\r' ? "\\r"
+                                 : c == '\t' ? "\\t"
+                                             : NULL;
             if (escape)
                 len += (size_t)snprintf(want + len, sizeof want - len, "%s", escape);
             else if (c < 0x20)
                 len += (size_t)snprintf(want + len, sizeof want - len, "\\u%04x", c);
             else
                 want[len++] = (char)c;
-            snprintf(want + len, sizeof want - len, "%.*s\"", (int)(24 - before - 1), "xxxxxxxxxxxxxxxxxxxxxxxx");
+            snprintf(want + len, sizeof want - len, "%.*s\"", (int)(24 - before - 1),
+                     "xxxxxxxxxxxxxxxxxxxxxxxx");
             value v = value_text(text, 24);
             CHECK_TEXT(json(&v), want);
         }
@@ -406,7 +478,8 @@ TEST(json_write_of_damaged_bytes_fails)
 
 static void random_json(buffer *out, uint64_t *state, unsigned depth)
 {
-    static const char *const words[] = {"null", "true", "false", "0", "-1", "12345678901", "0.5", "-2.25", "1000000.125"};
+    static const char *const words[] = {"null",        "true", "false", "0",          "-1",
+                                        "12345678901", "0.5",  "-2.25", "1000000.125"};
     uint64_t pick = test_random(state) % (depth < 5 ? 6 : 4);
 
     if (pick < 3) {
@@ -415,7 +488,9 @@ static void random_json(buffer *out, uint64_t *state, unsigned depth)
         uint8_t text[40];
         size_t len = 0, count = test_random(state) % 10;
         for (size_t i = 0; i < count; i++)
-            len += utf8_write(text + len, (uint32_t)(test_random(state) % 4 ? test_random(state) % 0x80 : 0x100 + test_random(state) % 0x5000));
+            len += utf8_write(text + len,
+                              (uint32_t)(test_random(state) % 4 ? test_random(state) % 0x80
+                                                                : 0x100 + test_random(state) % 0x5000));
         json_write_text(out, text, len);
     } else {
         unsigned count = (unsigned)(test_random(state) % 6);

@@ -3,12 +3,13 @@
 #include "test.h"
 
 static const type boolean = {.kind = TYPE_BOOL}, whole = {.kind = TYPE_INT}, number = {.kind = TYPE_FLOAT},
-                  text = {.kind = TYPE_TEXT}, octets = {.kind = TYPE_BYTES}, instant = {.kind = TYPE_TIMESTAMP},
-                  vector = {.kind = TYPE_VECTOR, .dimension = 4},
+                  text = {.kind = TYPE_TEXT}, octets = {.kind = TYPE_BYTES},
+                  instant = {.kind = TYPE_TIMESTAMP}, vector = {.kind = TYPE_VECTOR, .dimension = 4},
                   half = {.kind = TYPE_VECTOR, .dimension = 4, .half = true},
                   sparse = {.kind = TYPE_SPARSE, .dimension = 1000000000}, json = {.kind = TYPE_JSON},
                   point = {.kind = TYPE_GEO}, texts = {.kind = TYPE_LIST, .element = &text},
-                  points = {.kind = TYPE_LIST, .element = &point}, halves = {.kind = TYPE_LIST, .element = &half},
+                  points = {.kind = TYPE_LIST, .element = &point},
+                  halves = {.kind = TYPE_LIST, .element = &half},
                   deep = {.kind = TYPE_LIST, .element = &texts};
 
 static const char *type_text(const type *t)
@@ -81,22 +82,31 @@ TEST(index_spec_write_is_the_text_of_describe)
     CHECK_TEXT(index_text((index_spec){.kind = INDEX_SORTED, .ttl_ms = 172800000}), "ttl(2d)");
     CHECK_TEXT(index_text((index_spec){.kind = INDEX_SORTED, .ttl_ms = 90000}), "ttl(90s)");
     CHECK_TEXT(index_text((index_spec){.kind = INDEX_SORTED, .ttl_ms = 1500}), "ttl(1500ms)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .metric = METRIC_COSINE, .m = 16}), "hnsw(cosine, m=16)");
+    CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .metric = METRIC_COSINE, .m = 16}),
+               "hnsw(cosine, m=16)");
     CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .metric = METRIC_L2, .m = 8, .quant = QUANT_INT8}),
                "hnsw(l2, m=8, quant=int8)");
     CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .metric = METRIC_DOT, .m = 2}), "hnsw(dot, m=2)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .m = 16, .quant = QUANT_BIT}), "hnsw(cosine, m=16, quant=bit)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_TEXT, .k1_hundredths = 90, .b_hundredths = 40, .prefix_min = 3}),
+    CHECK_TEXT(index_text((index_spec){.kind = INDEX_HNSW, .m = 16, .quant = QUANT_BIT}),
+               "hnsw(cosine, m=16, quant=bit)");
+    CHECK_TEXT(index_text((index_spec){
+                   .kind = INDEX_TEXT, .k1_hundredths = 90, .b_hundredths = 40, .prefix_min = 3}),
                "text(k1=0.9, b=0.4)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_TEXT, .k1_hundredths = 124, .b_hundredths = 5, .prefix_max = 6,
-                                       .prefix_min = 3, .chars = true}),
-               "text(k1=1.24, b=0.05, prefix=6, chars)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_TEXT, .k1_hundredths = 200, .b_hundredths = 0, .prefix_max = 6,
-                                       .prefix_min = 4}),
-               "text(k1=2, b=0, prefix=6, prefix_min=4)");
-    CHECK_TEXT(index_text((index_spec){.kind = INDEX_TEXT, .k1_hundredths = 10000, .b_hundredths = 75, .prefix_min = 4,
+    CHECK_TEXT(index_text((index_spec){.kind = INDEX_TEXT,
+                                       .k1_hundredths = 124,
+                                       .b_hundredths = 5,
+                                       .prefix_max = 6,
+                                       .prefix_min = 3,
                                        .chars = true}),
-               "text(k1=100, b=0.75, chars)");
+               "text(k1=1.24, b=0.05, prefix=6, chars)");
+    CHECK_TEXT(
+        index_text((index_spec){
+            .kind = INDEX_TEXT, .k1_hundredths = 200, .b_hundredths = 0, .prefix_max = 6, .prefix_min = 4}),
+        "text(k1=2, b=0, prefix=6, prefix_min=4)");
+    CHECK_TEXT(
+        index_text((index_spec){
+            .kind = INDEX_TEXT, .k1_hundredths = 10000, .b_hundredths = 75, .prefix_min = 4, .chars = true}),
+        "text(k1=100, b=0.75, chars)");
 }
 
 static int fits(index_spec spec, const type *t, bool path)
@@ -121,8 +131,10 @@ TEST(index_spec_fits_by_the_table_of_types)
         CHECK_INT(fits((index_spec){.kind = INDEX_HASH}, t, false), t == &point ? FENEC_TYPE : FENEC_OK);
         CHECK_INT(fits((index_spec){.kind = INDEX_UNIQUE}, t, false), t == &point ? FENEC_TYPE : FENEC_OK);
         CHECK_INT(fits((index_spec){.kind = INDEX_SORTED}, t, false), sorted ? FENEC_OK : FENEC_TYPE);
-        CHECK_INT(fits((index_spec){.kind = INDEX_SORTED, .ttl_ms = 1}, t, false), t == &instant ? FENEC_OK : FENEC_TYPE);
-        CHECK_INT(fits((index_spec){.kind = INDEX_HNSW}, t, false), t == &vector || t == &half ? FENEC_OK : FENEC_TYPE);
+        CHECK_INT(fits((index_spec){.kind = INDEX_SORTED, .ttl_ms = 1}, t, false),
+                  t == &instant ? FENEC_OK : FENEC_TYPE);
+        CHECK_INT(fits((index_spec){.kind = INDEX_HNSW}, t, false),
+                  t == &vector || t == &half ? FENEC_OK : FENEC_TYPE);
         CHECK_INT(fits((index_spec){.kind = INDEX_TEXT}, t, false), t == &text ? FENEC_OK : FENEC_TYPE);
         CHECK_INT(fits((index_spec){.kind = INDEX_INVERTED}, t, false), t == &sparse ? FENEC_OK : FENEC_TYPE);
         CHECK_INT(fits((index_spec){.kind = INDEX_GEO}, t, false), t == &point ? FENEC_OK : FENEC_TYPE);
@@ -145,7 +157,12 @@ TEST(index_spec_fits_a_path_only_as_hash_unique_or_sorted)
 TEST(index_spec_fits_bits_with_cosine_alone)
 {
     CHECK_INT(fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_BIT}, &vector, false), FENEC_OK);
-    CHECK_INT(fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_BIT, .metric = METRIC_L2}, &vector, false), FENEC_QUERY);
-    CHECK_INT(fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_BIT, .metric = METRIC_DOT}, &vector, false), FENEC_QUERY);
-    CHECK_INT(fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_INT8, .metric = METRIC_DOT}, &vector, false), FENEC_OK);
+    CHECK_INT(fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_BIT, .metric = METRIC_L2}, &vector, false),
+              FENEC_QUERY);
+    CHECK_INT(
+        fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_BIT, .metric = METRIC_DOT}, &vector, false),
+        FENEC_QUERY);
+    CHECK_INT(
+        fits((index_spec){.kind = INDEX_HNSW, .quant = QUANT_INT8, .metric = METRIC_DOT}, &vector, false),
+        FENEC_OK);
 }

@@ -87,7 +87,8 @@ int bucket_interval_read(const value *v, bucket_interval *out, error *err)
         *out = read;
         return FENEC_OK;
     }
-    return fail(err, FENEC_QUERY, "bucket: %s is no interval: a whole number from 1 and ms, s, m, h, d, w, mo or y",
+    return fail(err, FENEC_QUERY,
+                "bucket: %s is no interval: a whole number from 1 and ms, s, m, h, d, w, mo or y",
                 value_quote(quoted, v));
 }
 
@@ -103,7 +104,8 @@ static bool cut(const bucket_interval *interval, wide reading, wide *out)
     unsigned month, day;
 
     if (interval->step_ms > 0) {
-        *out = floored(reading - interval->origin_ms, interval->step_ms) * interval->step_ms + interval->origin_ms;
+        *out = floored(reading - interval->origin_ms, interval->step_ms) * interval->step_ms +
+               interval->origin_ms;
         return true;
     }
     civil_from_days((int64_t)floored(reading, DAY_MS), &year, &month, &day);
@@ -160,16 +162,15 @@ int bucket_zone_check(const value *zone_text, error *err)
     return read_zone(zone_text, &found, &ahead_ms, err);
 }
 
-/* The instant at which the clock of z last shows `reading`, not after `ms`; where it never does, since
- * it was set forward, the first instant after that. */
-static wide instant_of(const zone *z, wide reading, int64_t ms)
+/* The instant at which the clock of z last shows `reading`, not after `ms`, which is in `period`; where
+ * it never does, since it was set forward, the first instant after that. */
+static wide instant_of(const zone *z, zone_period period, wide reading, int64_t ms)
 {
-    zone_period period = zone_at(z, ms);
     wide instant = reading - period.ahead_ms;
 
-    /* No clock is a day and a half away from another: not every period in between needs a look. */
-    wide latest = instant + 3 * DAY_MS;
-    if (latest < ms) {
+    /* Clocks are less than two days apart: not every period in between needs a look. */
+    wide latest = instant + 2 * DAY_MS;
+    if (instant < period.from_ms && latest < ms) {
         latest = latest < INT64_MIN ? INT64_MIN : latest;
         period = zone_at(z, (int64_t)latest);
         instant = reading - period.ahead_ms;
@@ -185,9 +186,11 @@ static wide instant_of(const zone *z, wide reading, int64_t ms)
     return instant;
 }
 
-int bucket_start(const bucket_interval *interval, int64_t ms, const value *zone_text, int64_t *out, error *err)
+int bucket_start(const bucket_interval *interval, int64_t ms, const value *zone_text, int64_t *out,
+                 error *err)
 {
     const zone *found = NULL;
+    zone_period period = {0};
     int64_t ahead_ms = 0;
     wide reading, start;
 
@@ -196,15 +199,18 @@ int bucket_start(const bucket_interval *interval, int64_t ms, const value *zone_
         if (code != FENEC_OK)
             return code;
     }
-    if (found)
-        ahead_ms = zone_at(found, ms).ahead_ms;
+    if (found) {
+        period = zone_at(found, ms);
+        ahead_ms = period.ahead_ms;
+    }
     bool counted = cut(interval, (wide)ms + ahead_ms, &reading);
     if (counted) {
-        start = found ? instant_of(found, reading, ms) : reading - ahead_ms;
+        start = found ? instant_of(found, period, reading, ms) : reading - ahead_ms;
         if (start >= INT64_MIN && start <= INT64_MAX) {
             *out = (int64_t)start;
             return FENEC_OK;
         }
     }
-    return fail(err, FENEC_QUERY, "bucket: the interval of %lld begins outside 64 bits of milliseconds", (long long)ms);
+    return fail(err, FENEC_QUERY, "bucket: the interval of %lld begins outside 64 bits of milliseconds",
+                (long long)ms);
 }

@@ -51,8 +51,8 @@ static void parser_clear(parser *p)
 
 static int refuse(parser *p, const char *what)
 {
-    return fail(p->err, FENEC_QUERY, "JSON, position %zu: %s", utf8_count(p->start, (size_t)(p->at - p->start)),
-                what);
+    return fail(p->err, FENEC_QUERY, "JSON, position %zu: %s",
+                utf8_count(p->start, (size_t)(p->at - p->start)), what);
 }
 
 static void skip_space(parser *p)
@@ -124,7 +124,10 @@ static int read_number(parser *p, value *out)
 
 static int hex_digit(uint8_t c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* The four hex digits at p->at as a number, moved past; -1 where there are none. */
@@ -182,7 +185,7 @@ static int read_escaped(parser *p, value *out)
         if (*p->at++ == '"')
             break;
         uint8_t c = p->at < p->end ? *p->at++ : 0, bytes[4];
-        uint32_t character;
+        uint32_t character = 0;
         switch (c) {
         case '"':
         case '\\':
@@ -199,9 +202,7 @@ static int read_escaped(parser *p, value *out)
             buffer_put(&p->scratch, bytes, utf8_write(bytes, character));
             break;
         }
-        default:
-            p->at--;
-            return refuse(p, "an unknown escape in a string");
+        default: p->at--; return refuse(p, "an unknown escape in a string");
         }
     }
     if (p->scratch.failed)
@@ -336,9 +337,19 @@ static void sift_down(const uint8_t *built, member *m, size_t at, size_t count)
     m[at] = moved;
 }
 
-/* Heapsort: qsort may allocate, and take n^2 steps for keys chosen to that end. */
+/* Few by insertion, many by a heap: qsort may allocate, and take n^2 steps for keys chosen to that end. */
 static void sort_members(const uint8_t *built, member *m, size_t count)
 {
+    if (count <= 16) {
+        for (size_t i = 1; i < count; i++) {
+            member moved = m[i];
+            size_t at = i;
+            for (; at > 0 && compare_keys(built, &m[at - 1], &moved) > 0; at--)
+                m[at] = m[at - 1];
+            m[at] = moved;
+        }
+        return;
+    }
     for (size_t i = count / 2; i-- > 0;)
         sift_down(built, m, i, count);
     for (size_t i = count; i-- > 1;) {

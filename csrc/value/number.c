@@ -140,8 +140,8 @@ void number_shortest(double f, uint64_t *digits, int *exponent)
     int h = q + log2_of_power(-k) + 1;
     power_above(-k, &high, &low);
     choose_digits(round_to_odd(high, low, (4 * c - 2 + below_is_nearer) << h),
-                  round_to_odd(high, low, 4 * c << h), round_to_odd(high, low, (4 * c + 2) << h), !(c & 1),
-                  k, digits, exponent);
+                  round_to_odd(high, low, 4 * c << h), round_to_odd(high, low, (4 * c + 2) << h), !(c & 1), k,
+                  digits, exponent);
     strip_zeros(digits, exponent);
 }
 
@@ -280,11 +280,11 @@ size_t number_write32(char out[NUMBER_PLAIN_MAX], float f)
 
 /* A number as it was written: text is its significant digits and perhaps a dot among them. */
 typedef struct decimal {
-    const char *text;  /* the first digit that is not 0 */
-    const char *end;   /* after the last digit */
-    uint64_t word;     /* the first DIGITS_WORD digits, 0 for zero */
-    int64_t exponent;  /* |value| = word x 10^exponent, a little more where digits are left out */
-    bool cut;          /* digits are left out of word */
+    const char *text; /* the first digit that is not 0 */
+    const char *end;  /* after the last digit */
+    uint64_t word;    /* the first DIGITS_WORD digits, 0 for zero */
+    int64_t exponent; /* |value| = word x 10^exponent, a little more where digits are left out */
+    bool cut;         /* digits are left out of word */
     bool negative;
 } decimal;
 
@@ -389,9 +389,8 @@ static int big_compare(const big *a, const big *b)
 /* |d| against m x 2^q, exactly. d is not 0 and between 1e-330 and 1e330. */
 static int decimal_compare(const decimal *d, uint64_t m, int q)
 {
-    static const uint64_t tens[] = {1,          10,          100,          1000,          10000,
-                                    100000,     1000000,     10000000,     100000000,     1000000000,
-                                    10000000000u};
+    static const uint64_t tens[] = {1,       10,       100,       1000,       10000,       100000,
+                                    1000000, 10000000, 100000000, 1000000000, 10000000000u};
     big left = {0}, right = {.len = 1, .words = {m}};
     uint64_t chunk = 0;
     unsigned in_chunk = 0, count = 0, after_word = 0;
@@ -498,8 +497,9 @@ static uint64_t read_exact(const decimal *d)
 /* The bits of |d|, correctly rounded; DOUBLE_INFINITE where it is too large. */
 static uint64_t read_bits(const decimal *d)
 {
-    static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     uint64_t bits, above;
 
     if (d->word == 0 || d->exponent < POWER_MIN)
@@ -560,7 +560,7 @@ bool number_read_int(const char *text, size_t len, int64_t *out)
 
     for (size_t i = negative; i < len; i++) {
         uint64_t digit = (uint64_t)(text[i] - '0');
-        if (n > (limit - digit) / 10)
+        if (n >= UINT64_C(100000000000000000) && n > (limit - digit) / 10)
             return false;
         n = n * 10 + digit;
     }

@@ -1,6 +1,6 @@
 /* number_tables.h - made by tools/number_tables.py; not edited by hand.
  *
- * powers_of_ten[k - POWER_MIN] = the 128 leading bits of 10^k, high half first, the rest cut off:
+ * powers_of_ten[k - POWER_MIN] = the 128 leading bits of 10^k, high half first, rest cut off:
  * exact for k from 0 to POWER_EXACT_MAX alone. */
 #ifndef VALUE_NUMBER_TABLES_H
 #define VALUE_NUMBER_TABLES_H

@@ -185,7 +185,8 @@ int sparse_read(const uint8_t *text, size_t len, uint32_t dimension, arena *a, v
     if (!settle(bytes + 4, &count, sorted))
         return refuse(text, len, "an index stands twice", err);
     bytes_put_u32(bytes, read);
-    *out = (value){.kind = VALUE_SPARSE, .count = count, .bytes = bytes, .len = 4 + (size_t)count * ENTRY_LEN};
+    *out =
+        (value){.kind = VALUE_SPARSE, .count = count, .bytes = bytes, .len = 4 + (size_t)count * ENTRY_LEN};
     return FENEC_OK;
 }
 

@@ -70,8 +70,10 @@ static void write_duration(buffer *out, int64_t ms)
 
 static void write_hnsw(buffer *out, const index_spec *spec)
 {
-    static const char *const metrics[] = {[METRIC_COSINE] = "cosine", [METRIC_L2] = "l2", [METRIC_DOT] = "dot"};
-    static const char *const quants[] = {[QUANT_NONE] = "", [QUANT_INT8] = ", quant=int8", [QUANT_BIT] = ", quant=bit"};
+    static const char *const metrics[] = {
+        [METRIC_COSINE] = "cosine", [METRIC_L2] = "l2", [METRIC_DOT] = "dot"};
+    static const char *const quants[] = {
+        [QUANT_NONE] = "", [QUANT_INT8] = ", quant=int8", [QUANT_BIT] = ", quant=bit"};
 
     buffer_printf(out, "hnsw(%s, m=%u%s)", metrics[spec->metric], spec->m, quants[spec->quant]);
 }

@@ -30,8 +30,8 @@ zone_period zone_at(const zone *z, int64_t ms)
 
 /* From FIXED_MS on a zone follows rules by the calendar alone, which repeats after CYCLE_MS (146097 days
  * are whole weeks). Its changes are listed up to FIXED_MS + CYCLE_MS. */
-#define FIXED_MS INT64_C(4102444800000)   /* 2100-01-01, after every change that is listed by date */
-#define CYCLE_MS INT64_C(12622780800000)  /* 400 years */
+#define FIXED_MS INT64_C(4102444800000)      /* 2100-01-01, after every change that is listed by date */
+#define CYCLE_MS INT64_C(12622780800000)     /* 400 years */
 #define EARLIEST_MS INT64_C(-62135596800000) /* 0001-01-01: clocks kept local mean time long before */
 
 struct zone {
@@ -49,8 +49,9 @@ static _Thread_local const zone *latest; /* the zone this thread asked for last 
 /* ICU's own names from before IANA's, and its answer to a name it does not know. */
 static bool is_no_iana_name(const char *name, size_t len)
 {
-    static const char old[] = "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT "
-                              "PRT PST SST VST";
+    static const char old[] =
+        "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT "
+        "PRT PST SST VST";
 
     if (len == 3)
         for (const char *at = old; at < old + sizeof old - 1; at += 4)
@@ -75,7 +76,8 @@ static bool put_period(buffer *out, UCalendar *calendar, int64_t from_ms, int64_
     UErrorCode status = U_ZERO_ERROR;
 
     ucal_setMillis(calendar, (UDate)at_ms, &status);
-    int32_t ahead = ucal_get(calendar, UCAL_ZONE_OFFSET, &status) + ucal_get(calendar, UCAL_DST_OFFSET, &status);
+    int32_t ahead =
+        ucal_get(calendar, UCAL_ZONE_OFFSET, &status) + ucal_get(calendar, UCAL_DST_OFFSET, &status);
     if (U_FAILURE(status))
         return false;
     if (out->len >= sizeof(zone_period)) {
