@@ -11,7 +11,7 @@
 struct read_plan {
     const select_stmt *s;
     const collection *of;
-    bool explain;
+    bool explained;
     pick_plan *pick;
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
@@ -57,7 +57,7 @@ static int bind_count(read_plan *p, arena *a, error *err)
     return answer_columns_make(&p->counts, a, names, lens, 1) ? FENEC_OK : fail_memory(err);
 }
 
-int read_bind(const select_stmt *s, const catalog *cat, bool explain, arena *a, read_plan **out, error *err)
+int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a, read_plan **out, error *err)
 {
     read_plan *p = arena_zeroed(a, sizeof *p);
     int rc;
@@ -65,7 +65,7 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explain, arena *a, 
     if (!p)
         return fail_memory(err);
     p->s = s;
-    p->explain = explain;
+    p->explained = explained;
     p->of = catalog_find(cat, s->collection, (uint32_t)strlen(s->collection));
     if (!p->of)
         return fail(err, FENEC_NOT_FOUND, "there is no collection `%s`", s->collection);
@@ -165,7 +165,7 @@ int read_run(const read_plan *p, const context *cx, buffer *out, error *err)
     buffer unread;
     explain x;
 
-    if (!p->explain)
+    if (!p->explained)
         return run(p, cx, out, NULL, err);
     buffer_init(&unread);
     explain_init(&x);
