@@ -64,12 +64,9 @@ static void find_expr(search *w, const expr *e, const collection *of)
                 need(w, e->left);
         }
         bool lists_exact = e->kind == EXPR_IN && is_exact(e->left, of);
-        bool param_left = e->kind == EXPR_IN && e->left->kind == EXPR_PARAM;
         for (uint32_t i = 0; i < e->item_count; i++) {
             if (distances || lists_exact)
                 need(w, e->items[i]);
-            if (param_left && is_exact(e->items[i], of))
-                need(w, e->left);
             find_expr(w, e->items[i], of);
         }
         if (e->select)
@@ -151,13 +148,6 @@ int exact_check(const parsed *p, const catalog *cat, const bool apart[], uint32_
     err->exact_count = 0;
     for (uint32_t i = 0; i < p->stmt_count; i++)
         find_stmt(&w, &p->stmts[i]);
-    if (!err->exact_count)
-        return FENEC_OK;
-    /* fail() starts an error anew, so the places are put back behind it. */
-    uint32_t count = err->exact_count, places[ERROR_EXACT_MAX];
-    memcpy(places, err->exact, sizeof places);
-    fail(err, FENEC_QUERY, "a json field or a point was handed numbers sent as 32-bit floats");
-    memcpy(err->exact, places, sizeof places);
-    err->exact_count = count;
-    return FENEC_QUERY;
+    return err->exact_count ? fail(err, FENEC_QUERY, "a json field or a point was handed numbers sent as 32-bit floats")
+                            : FENEC_OK;
 }
