@@ -142,7 +142,7 @@ int conn_fail(conn *c, int rc, const char *doing, error *err)
     int code = sqlite_fail(err, rc, c->db, doing);
 
     if (c->writer)
-        block_note(c->s, rc, err);
+        transaction_note(c->s, rc, err);
     return code;
 }
 

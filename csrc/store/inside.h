@@ -64,7 +64,7 @@ struct conn {
 };
 
 /* The transaction of the writer. */
-typedef struct block {
+typedef struct transaction {
     bool open;        /* SQLite is in a transaction */
     bool under_way;   /* between store_write and its end */
     bool wrote;       /* this block did */
@@ -76,7 +76,7 @@ typedef struct block {
     uint32_t buffered; /* blocks that landed in it before this one */
     uint32_t work;     /* writes of this block */
     size_t bytes;      /* gathered */
-} block;
+} transaction;
 
 struct store {
     char *path; /* as SQLite has it */
@@ -89,7 +89,7 @@ struct store {
     struct lock writing;
     condition quiet; /* no checkpoint beside writers is under way any more */
     conn writer;
-    block block;
+    transaction transaction;
     version *latest; /* of the newest block, committed or buffered; kept */
     bool spills;     /* the page cache may write to the log before a commit */
     uint32_t stamp;  /* user_version as committed */
@@ -156,17 +156,17 @@ void pool_free(store *s);
 #define PUBLISH_DROPS (READERS_MAX + 1)
 int pool_publish(store *s, version *drops[PUBLISH_DROPS]);
 
-/* ---- block.c; LOCK_WRITER held ---- */
+/* ---- transaction.c; LOCK_WRITER held ---- */
 
-int block_flush(store *s, error *err);         /* commits what is buffered */
-int block_check(store *s, error *err);         /* IO where writes are refused */
-void block_note(store *s, int rc, error *err); /* what a failure means for the transaction */
-int block_begin(store *s, error *err);
-int block_land(store *s, error *err); /* COMMIT and publish; on failure all is put back */
-void block_undo(store *s);            /* ROLLBACK */
-void block_allow_spills(store *s, bool allowed);
+int transaction_flush(store *s, error *err);         /* commits what is buffered */
+int transaction_check(store *s, error *err);         /* IO where writes are refused */
+void transaction_note(store *s, int rc, error *err); /* what a failure means for the transaction */
+int transaction_begin(store *s, error *err);
+int transaction_land(store *s, error *err); /* COMMIT and publish; on failure all is put back */
+void transaction_undo(store *s);            /* ROLLBACK */
+void transaction_allow_spills(store *s, bool allowed);
 
-static inline void block_wrote(conn *c, size_t bytes);
+static inline void transaction_wrote(conn *c, size_t bytes);
 
 /* ---- durable.c ---- */
 
@@ -192,16 +192,16 @@ void checkpoint_wait(store *s);             /* for one beside writers */
 int store_check_fork(const store *s, error *err);
 int store_fail_closed(error *err);
 
-static inline void block_wrote(conn *c, size_t bytes)
+static inline void transaction_wrote(conn *c, size_t bytes)
 {
-    block *b = &c->s->block;
+    transaction *t = &c->s->transaction;
 
-    b->wrote = b->changed = true;
-    b->bytes += bytes + 32; /* cells and keys have heads */
-    if (++b->work == LONG_BLOCK_WRITES)
+    t->wrote = t->changed = true;
+    t->bytes += bytes + 32; /* cells and keys have heads */
+    if (++t->work == LONG_BLOCK_WRITES)
         durable_note_long(c->s);
-    if (b->bytes >= BUFFER_BYTES && !c->s->spills)
-        block_allow_spills(c->s, true);
+    if (t->bytes >= BUFFER_BYTES && !c->s->spills)
+        transaction_allow_spills(c->s, true);
 }
 
 #endif

@@ -19,7 +19,7 @@ static int fail_bind(conn *c, int rc, error *err)
 /* A write of a block that SQLite has put back would land alone. */
 static int check_block(conn *c, error *err)
 {
-    return c->s->block.lost ? durable_refused(c->s, err) : FENEC_OK;
+    return c->s->transaction.lost ? durable_refused(c->s, err) : FENEC_OK;
 }
 
 int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err)
@@ -99,7 +99,7 @@ int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, err
     code = step_and_reset(c, st, "cannot write a row", err);
     if (code != FN_END)
         return code;
-    block_wrote(c, len);
+    transaction_wrote(c, len);
     return FENEC_OK;
 }
 
@@ -117,7 +117,7 @@ int rows_delete(conn *c, table t, int64_t id, error *err)
     if (code != FN_END)
         return code;
     if (sqlite3_changes(c->db))
-        block_wrote(c, 0);
+        transaction_wrote(c, 0);
     return FENEC_OK;
 }
 
@@ -156,7 +156,7 @@ static int write_entry(conn *c, unsigned operation, table t, const uint8_t *key,
     if (code != FN_END)
         return code;
     if (sqlite3_changes(c->db))
-        block_wrote(c, len);
+        transaction_wrote(c, len);
     return FENEC_OK;
 }
 

@@ -119,9 +119,9 @@ static int make_table(conn *c, table t, const char *name, error *err)
     int rc = conn_run(c, sql);
     if (rc)
         return conn_fail(c, rc, "cannot make a table", err);
-    c->s->block.made_tables = true;
+    c->s->transaction.made_tables = true;
     c->schema++;
-    block_wrote(c, 128);
+    transaction_wrote(c, 128);
     return FENEC_OK;
 }
 
@@ -325,8 +325,8 @@ int statement_drop_table(conn *c, table t, error *err)
     int rc = conn_run(c, sql);
     if (rc)
         return conn_fail(c, rc, "cannot drop a table", err);
-    c->s->block.made_tables = true;
+    c->s->transaction.made_tables = true;
     c->schema++;
-    block_wrote(c, 128);
+    transaction_wrote(c, 128);
     return FENEC_OK;
 }

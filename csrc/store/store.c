@@ -290,7 +290,7 @@ int store_open(store **out, const store_options *options, error *err)
 static int close_file(store *s, error *err)
 {
     durable_note_long(s);
-    int code = block_flush(s, err);
+    int code = transaction_flush(s, err);
     pool_close(s);
     if (code == FENEC_OK && !s->memory) {
         lock_take(&s->durable);
@@ -299,7 +299,7 @@ static int close_file(store *s, error *err)
         code = durable_wait(s, landed, err);
     }
     if (code == FENEC_OK)
-        code = block_check(s, err);
+        code = transaction_check(s, err);
     if (code == FENEC_OK && !s->memory)
         code = checkpoint_whole(s, err);
     lock_take(&s->durable);
@@ -358,9 +358,9 @@ static int begin_maintenance(store *s, error *err)
     lock_take(&s->writing);
     checkpoint_wait(s);
     durable_note_long(s);
-    code = s->writer.db ? block_check(s, err) : store_fail_closed(err);
+    code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
     if (code == FENEC_OK)
-        code = block_flush(s, err);
+        code = transaction_flush(s, err);
     if (code)
         end_maintenance(s);
     return code;
@@ -388,7 +388,7 @@ int store_flush(store *s, error *err)
         lock_take(&s->pool);
         bool closed = s->closed;
         lock_leave(&s->pool);
-        return closed ? store_fail_closed(err) : block_check(s, err);
+        return closed ? store_fail_closed(err) : transaction_check(s, err);
     }
     code = begin_maintenance(s, err);
     if (code == FENEC_OK)
@@ -401,22 +401,22 @@ static int give_back(store *s, int64_t *left, error *err)
 {
     int64_t before = 0;
 
-    int code = block_begin(s, err);
+    int code = transaction_begin(s, err);
     if (code)
         return code;
     int rc = conn_step(&s->writer, FIXED_FREE, &before);
     *left = before;
     if (rc == SQLITE_OK && before > 0) {
         rc = conn_step(&s->writer, FIXED_VACUUM, NULL);
-        s->block.changed = true;
+        s->transaction.changed = true;
         if (rc == SQLITE_OK)
             rc = conn_step(&s->writer, FIXED_FREE, left);
     }
     code = rc ? conn_fail(&s->writer, rc, "cannot give pages back", err) : FENEC_OK;
-    if (code || !s->block.changed)
-        block_undo(s);
+    if (code || !s->transaction.changed)
+        transaction_undo(s);
     else
-        code = block_land(s, err);
+        code = transaction_land(s, err);
     return code;
 }
 

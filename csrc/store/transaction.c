@@ -8,18 +8,18 @@
 #define CACHE_CHECK_BYTES 16384 /* gathered between two looks at the size of the page cache */
 #define CACHE_BYTES_MAX (32 * 1024 * 1024)
 
-int block_check(store *s, error *err)
+int transaction_check(store *s, error *err)
 {
     return atomic_load(&s->refused) ? durable_refused(s, err) : FENEC_OK;
 }
 
 /* Forgets the transaction; versions go back to what is committed. */
-static void block_over(store *s)
+static void transaction_over(store *s)
 {
-    bool under_way = s->block.under_way;
-    bool made_tables = s->block.made_tables;
+    bool under_way = s->transaction.under_way;
+    bool made_tables = s->transaction.made_tables;
 
-    s->block = (block){.under_way = under_way};
+    s->transaction = (transaction){.under_way = under_way};
     atomic_store(&s->buffered, false);
     if (made_tables)
         s->writer.schema++;
@@ -35,21 +35,21 @@ static void back_to_committed(store *s)
     version_drop(old);
 }
 
-void block_note(store *s, int rc, error *err)
+void transaction_note(store *s, int rc, error *err)
 {
-    block *b = &s->block;
+    transaction *t = &s->transaction;
 
-    if (b->open && sqlite3_get_autocommit(s->writer.db)) {
-        b->open = false;
-        b->lost = true;
-        if (b->buffered > 0)
+    if (t->open && sqlite3_get_autocommit(s->writer.db)) {
+        t->open = false;
+        t->lost = true;
+        if (t->buffered > 0)
             durable_refuse(s, err->message);
     }
     if (sqlite_refused_write(rc))
         durable_refuse(s, err->message);
 }
 
-void block_allow_spills(store *s, bool allowed)
+void transaction_allow_spills(store *s, bool allowed)
 {
     char sql[60];
 
@@ -58,23 +58,23 @@ void block_allow_spills(store *s, bool allowed)
         s->spills = allowed;
 }
 
-int block_begin(store *s, error *err)
+int transaction_begin(store *s, error *err)
 {
     int rc = conn_step(&s->writer, FIXED_BEGIN_WRITE, NULL);
 
     if (rc)
         return conn_fail(&s->writer, rc, "cannot begin a block", err);
-    s->block = (block){.open = true, .under_way = s->block.under_way};
+    s->transaction = (transaction){.open = true, .under_way = s->transaction.under_way};
     return FENEC_OK;
 }
 
-void block_undo(store *s)
+void transaction_undo(store *s)
 {
-    if (s->block.open)
+    if (s->transaction.open)
         conn_step(&s->writer, FIXED_ROLLBACK, NULL);
-    if (s->block.buffered > 0)
+    if (s->transaction.buffered > 0)
         durable_refuse(s, "blocks that were buffered are lost");
-    block_over(s);
+    transaction_over(s);
     back_to_committed(s);
 }
 
@@ -86,11 +86,11 @@ static int raise_stamp(store *s)
     return conn_run(&s->writer, sql);
 }
 
-int block_land(store *s, error *err)
+int transaction_land(store *s, error *err)
 {
     version *drops[PUBLISH_DROPS];
     int drop_count = 0, rc = SQLITE_OK;
-    bool raise = s->block.changed && s->stamp_due;
+    bool raise = s->transaction.changed && s->stamp_due;
 
     if (raise)
         rc = raise_stamp(s);
@@ -111,16 +111,16 @@ int block_land(store *s, error *err)
         version_drop(drops[--drop_count]);
     if (rc) {
         int code = conn_fail(&s->writer, rc, "cannot commit", err);
-        block_undo(s);
+        transaction_undo(s);
         return code;
     }
     if (raise) {
         s->stamp++;
         s->stamp_due = false;
     }
-    bool changed = s->block.changed;
-    s->block.made_tables = false; /* they stay */
-    block_over(s);
+    bool changed = s->transaction.changed;
+    s->transaction.made_tables = false; /* they stay */
+    transaction_over(s);
     if (changed) {
         uint64_t ticket;
         durable_land(s, &ticket);
@@ -128,15 +128,15 @@ int block_land(store *s, error *err)
     return FENEC_OK;
 }
 
-int block_flush(store *s, error *err)
+int transaction_flush(store *s, error *err)
 {
-    return s->block.open && s->block.buffered > 0 ? block_land(s, err) : FENEC_OK;
+    return s->transaction.open && s->transaction.buffered > 0 ? transaction_land(s, err) : FENEC_OK;
 }
 
 /* The end of a block: lets the lock go. */
 static void leave(store *s)
 {
-    s->block.under_way = false;
+    s->transaction.under_way = false;
     statements_end(&s->writer.cache);
     durable_leave(s);
     checkpoint_if_due(s);
@@ -145,27 +145,27 @@ static void leave(store *s)
 
 int store_write(store *s, bool undo, conn **out, version **v, error *err)
 {
-    block *b = &s->block;
+    transaction *t = &s->transaction;
     int code = store_check_fork(s, err);
 
     if (code)
         return code;
     atomic_fetch_add(&s->entered, 1);
     lock_take(&s->writing);
-    code = s->writer.db ? block_check(s, err) : store_fail_closed(err);
-    if (code == FENEC_OK && !b->open) {
-        code = block_begin(s, err);
+    code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
+    if (code == FENEC_OK && !t->open) {
+        code = transaction_begin(s, err);
         if (code == FENEC_OK && s->no_sync && s->spills)
-            block_allow_spills(s, false);
+            transaction_allow_spills(s, false);
     }
     if (code == FENEC_OK) {
-        b->under_way = true;
-        b->wrote = false;
-        b->work = 0;
-        if (undo && b->buffered > 0) {
+        t->under_way = true;
+        t->wrote = false;
+        t->work = 0;
+        if (undo && t->buffered > 0) {
             int rc = conn_step(&s->writer, FIXED_BLOCK, NULL);
             code = rc ? conn_fail(&s->writer, rc, "cannot begin a block", err) : FENEC_OK;
-            b->savepoint = code == FENEC_OK;
+            t->savepoint = code == FENEC_OK;
         }
     }
     if (code) {
@@ -180,56 +180,56 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
 
 int store_savepoint(conn *c, error *err)
 {
-    block *b = &c->s->block;
+    transaction *t = &c->s->transaction;
     int rc = SQLITE_OK;
 
-    if (b->lost)
+    if (t->lost)
         return durable_refused(c->s, err);
-    if (b->marked)
+    if (t->marked)
         rc = conn_step(c, FIXED_MARK_END, NULL);
     if (rc == SQLITE_OK)
         rc = conn_step(c, FIXED_MARK, NULL);
     if (rc)
         return conn_fail(c, rc, "cannot mark a place in a block", err);
-    b->marked = true;
+    t->marked = true;
     return FENEC_OK;
 }
 
 int store_savepoint_undo(conn *c, error *err)
 {
-    block *b = &c->s->block;
+    transaction *t = &c->s->transaction;
 
-    if (b->lost)
+    if (t->lost)
         return durable_refused(c->s, err);
-    if (!b->marked)
+    if (!t->marked)
         return fail(err, FENEC_PANIC, "no place in the block was marked");
     int rc = conn_step(c, FIXED_MARK_UNDO, NULL);
-    if (b->made_tables)
+    if (t->made_tables)
         c->schema++;
     return rc ? conn_fail(c, rc, "cannot put a part of a block back", err) : FENEC_OK;
 }
 
 static void put_back(store *s)
 {
-    block *b = &s->block;
+    transaction *t = &s->transaction;
 
-    if (b->buffered == 0 || b->lost) {
-        block_undo(s);
+    if (t->buffered == 0 || t->lost) {
+        transaction_undo(s);
         return;
     }
     int rc = SQLITE_OK;
-    if (b->savepoint) {
+    if (t->savepoint) {
         rc = conn_step(&s->writer, FIXED_BLOCK_UNDO, NULL);
         if (rc == SQLITE_OK)
             rc = conn_step(&s->writer, FIXED_BLOCK_END, NULL);
-        if (b->made_tables)
+        if (t->made_tables)
             s->writer.schema++;
-    } else if (b->wrote) {
+    } else if (t->wrote) {
         rc = SQLITE_INTERNAL; /* the block cannot be told from those before it */
     }
-    b->savepoint = b->marked = false;
+    t->savepoint = t->marked = false;
     if (rc)
-        block_undo(s);
+        transaction_undo(s);
 }
 
 void store_write_rollback(conn *c)
@@ -243,7 +243,7 @@ static bool buffer_is_full(store *s)
 {
     int used = 0, highest;
 
-    if (s->block.bytes >= BUFFER_BYTES)
+    if (s->transaction.bytes >= BUFFER_BYTES)
         return true;
     sqlite3_db_status(s->writer.db, SQLITE_DBSTATUS_CACHE_USED, &used, &highest, 0);
     return used >= CACHE_BYTES_MAX;
@@ -251,39 +251,39 @@ static bool buffer_is_full(store *s)
 
 static int buffer_block(store *s, version *next, error *err)
 {
-    block *b = &s->block;
+    transaction *t = &s->transaction;
     int rc = SQLITE_OK;
 
-    if (b->savepoint)
+    if (t->savepoint)
         rc = conn_step(&s->writer, FIXED_BLOCK_END, NULL);
-    else if (b->marked)
+    else if (t->marked)
         rc = conn_step(&s->writer, FIXED_MARK_END, NULL);
-    b->savepoint = b->marked = false;
+    t->savepoint = t->marked = false;
     if (rc) {
         int code = conn_fail(&s->writer, rc, "cannot land a block", err);
         version_drop(next);
-        block_undo(s);
+        transaction_undo(s);
         return code;
     }
     if (next) {
         version_drop(s->latest);
         s->latest = next;
     }
-    b->buffered++;
+    t->buffered++;
     atomic_store(&s->buffered, true);
-    return buffer_is_full(s) ? block_land(s, err) : FENEC_OK;
+    return buffer_is_full(s) ? transaction_land(s, err) : FENEC_OK;
 }
 
 static int land_block(store *s, version *next, uint64_t *ticket, error *err)
 {
-    bool wrote = s->block.wrote;
+    bool wrote = s->transaction.wrote;
     version *old = NULL;
 
     if (next) {
         old = s->latest;
         s->latest = next;
     }
-    int code = block_land(s, err);
+    int code = transaction_land(s, err);
     version_drop(old);
     if (code == FENEC_OK && wrote)
         *ticket = s->landed; /* changed under LOCK_WRITER alone */
@@ -293,15 +293,15 @@ static int land_block(store *s, version *next, uint64_t *ticket, error *err)
 int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
 {
     store *s = c->s;
-    block *b = &s->block;
+    transaction *t = &s->transaction;
     int code = FENEC_OK;
 
     *ticket = 0;
-    if (b->lost) {
+    if (t->lost) {
         code = durable_refused(s, err);
         version_drop(next);
         put_back(s);
-    } else if (!b->wrote && !next) {
+    } else if (!t->wrote && !next) {
         put_back(s);
     } else if (s->no_sync) {
         code = buffer_block(s, next, err);
