@@ -1,6 +1,7 @@
 #include "exec/block.h"
 
 #include "base/bytes.h"
+#include "exec/scratch.h"
 
 /* A commit that failed left the lock before anything here could be taken back. */
 static int read_anew(block *b, error *err)
@@ -19,11 +20,11 @@ static int read_anew(block *b, error *err)
     return FENEC_OK;
 }
 
-int block_begin(block *b, writer *w, bool undo, changes *noted, error *err)
+int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
 {
     version *v;
 
-    *b = (block){.w = w, .noted = noted};
+    *b = (block){.w = w, .noted = &memory->noted, .scratch = memory};
     int rc = store_write(w->s, undo, &b->c, &v, err);
     if (rc != FENEC_OK)
         return rc;

@@ -20,14 +20,14 @@ typedef struct build {
     struct build *next;
 } build;
 
-/* What the blocks of one database share. `s` and `ring` are fixed, `unsure` is atomic, the rest is under
+/* What the blocks of one database share. `s` and `ring` are fixed, two are atomic, the rest is under
  * the writer's lock. */
 typedef struct writer {
     store *s;
     change_ring *ring;
     id_marks marks;
     build *builds;
-    bool compacting;
+    _Atomic(bool) compacting;
     uint64_t seq;             /* changes landed */
     uint64_t order;           /* blocks handed to the ring */
     _Atomic(uint64_t) unsure; /* `order` after a block that may not have landed: seq and marks are read anew */
@@ -38,11 +38,12 @@ typedef struct block {
     conn *c;
     const catalog *cat; /* as the next statement sees it */
     catalog *own;       /* cat where a statement of the block made it, with the block's reference */
-    changes *noted;     /* the caller's, empty when the block begins */
+    changes *noted;     /* the scratch's */
+    struct scratch *scratch;
 } block;
 
-/* Waits for the writer's lock. `undo` is store_write's. */
-int block_begin(block *b, writer *w, bool undo, changes *noted, error *err);
+/* Waits for the writer's lock. `undo` is store_write's; the scratch is the call's. */
+int block_begin(block *b, writer *w, bool undo, struct scratch *memory, error *err);
 
 /* Takes a catalog that a schema statement of the block made (its reference passes on). */
 void block_schema(block *b, catalog *next);

@@ -1,0 +1,199 @@
+#include "exec/build.h"
+
+#include "base/memory.h"
+#include "exec/ddl.h"
+#include "exec/scratch.h"
+
+#define ROWS_A_BLOCK 1000
+
+/* A build of this call. */
+typedef struct building {
+    writer *w;
+    const stmt *s;
+    scratch *memory;
+    build *mark;       /* in w->builds while it runs */
+    uint32_t of, index; /* numbers */
+    uint64_t shape;    /* of the collection: another one is somebody's change */
+} building;
+
+static void unlink_mark(building *u)
+{
+    for (build **at = &u->w->builds; *at; at = &(*at)->next)
+        if (*at == u->mark) {
+            *at = u->mark->next;
+            memory_free(u->mark);
+            u->mark = NULL;
+            return;
+        }
+}
+
+/* The last block: the index is there, and counts as a change. */
+static int finish(building *u, block *b, const collection *of, error *err)
+{
+    const catalog_index *x = collection_index_numbered(of, u->index);
+    catalog *next;
+    int rc = FENEC_OK;
+
+    if (u->mark && u->mark->clash)
+        rc = index_check_unique(b, of, x, err);
+    if (rc == FENEC_OK)
+        rc = catalog_index_ready(b->cat, b->c, of, u->index, &next, err);
+    if (rc != FENEC_OK)
+        return rc;
+    block_schema(b, next);
+    return block_note(b, u->of, 0, err);
+}
+
+/* Takes away what was built. Where even that fails, the next open does it. */
+static void abandon(building *u)
+{
+    const collection *of;
+    uint64_t ticket;
+    catalog *next;
+    error unused;
+    block b;
+
+    error_init(&unused);
+    if (block_begin(&b, u->w, true, u->memory, &unused) != FENEC_OK)
+        return;
+    unlink_mark(u);
+    of = catalog_numbered(b.cat, u->of);
+    if (!of || !collection_index_numbered(of, u->index) ||
+        catalog_remove_index(b.cat, b.c, of, u->index, &next, &unused) != FENEC_OK) {
+        block_rollback(&b);
+        return;
+    }
+    block_schema(&b, next);
+    block_commit(&b, &ticket, &unused);
+}
+
+static int disturbed(const building *u, error *err)
+{
+    return fail(err, FENEC_QUERY, "collection `%s` changed while an index on `%s` was built: run it again",
+                u->s->collection, u->s->index_on.text);
+}
+
+/* One more block. *done: the index is there. */
+static int go_on(building *u, bool *done, uint64_t *ticket, error *err)
+{
+    block b;
+    int64_t to;
+    int rc = block_begin(&b, u->w, true, u->memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const collection *of = catalog_numbered(b.cat, u->of);
+    const catalog_index *x = of ? collection_index_numbered(of, u->index) : NULL;
+    if (!x || of->shape != u->shape) {
+        block_rollback(&b);
+        return disturbed(u, err);
+    }
+    to = u->mark->to;
+    rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+    if (rc == FENEC_OK && *done)
+        rc = finish(u, &b, of, err);
+    if (rc != FENEC_OK) {
+        block_rollback(&b);
+        return rc;
+    }
+    u->mark->to = to;
+    if (*done)
+        unlink_mark(u);
+    return block_commit(&b, ticket, err);
+}
+
+/* The first block: declares the index, and is the last one too where a block holds all rows. */
+static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *err)
+{
+    const collection *of;
+    const catalog_index *there, *x;
+    catalog *next;
+    int64_t to = 0;
+    block b;
+    int rc = block_begin(&b, u->w, true, u->memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = index_wanted(b.cat, u->s, &of, &there, err);
+    if (rc == FENEC_OK && there) {
+        *done = true;
+        answer_ok(out, "an index on `%s` of `%s` is there already", u->s->index_on.text, u->s->collection);
+        return block_commit(&b, ticket, err);
+    }
+    if (rc == FENEC_OK) {
+        u->of = of->number;
+        rc = catalog_add_index(b.cat, b.c, of, &u->s->index_on, &u->s->spec, INDEX_BUILDING, &next, &u->index, err);
+    }
+    if (rc != FENEC_OK)
+        goto failed;
+    block_schema(&b, next);
+    of = catalog_numbered(b.cat, u->of);
+    x = collection_index_numbered(of, u->index);
+    u->shape = of->shape;
+    if (x->state == INDEX_DECLARED) {
+        *done = true;
+        rc = block_note(&b, u->of, 0, err);
+    } else {
+        rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+        if (rc == FENEC_OK && *done)
+            rc = finish(u, &b, of, err);
+    }
+    if (rc == FENEC_OK && !*done) {
+        u->mark = memory_zeroed(sizeof *u->mark);
+        if (u->mark) {
+            *u->mark = (build){.index = u->index, .to = to, .next = u->w->builds};
+            u->w->builds = u->mark;
+        } else {
+            rc = fail_memory(err);
+        }
+    }
+    if (rc == FENEC_OK)
+        return block_commit(&b, ticket, err);
+failed:
+    block_rollback(&b);
+    return rc;
+}
+
+int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *ticket, error *err)
+{
+    building u = {.w = w, .s = s, .memory = memory};
+    bool done = false;
+    size_t before = out->len;
+    int rc = begin(&u, &done, out, ticket, err);
+
+    while (rc == FENEC_OK && !done) {
+        changes_reset(&memory->noted);
+        rc = go_on(&u, &done, ticket, err);
+    }
+    if (rc != FENEC_OK) {
+        changes_reset(&memory->noted);
+        if (u.mark)
+            abandon(&u);
+        return rc;
+    }
+    if (out->len == before)
+        answer_ok(out, "index on `%s` of `%s` created", s->index_on.text, s->collection);
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
+int build_drop_unfinished(const catalog *cat, conn *c, catalog **next, error *err)
+{
+    *next = NULL;
+    for (uint32_t i = 0; i < cat->count; i++) {
+        for (uint32_t k = 0; k < cat->collections[i]->index_count; k++) {
+            const collection *of = cat->collections[i];
+            catalog *made;
+            if (of->indexes[k].state != INDEX_BUILDING)
+                continue;
+            int rc = catalog_remove_index(cat, c, of, of->indexes[k].number, &made, err);
+            if (*next)
+                version_drop(&(*next)->head);
+            *next = NULL;
+            if (rc != FENEC_OK)
+                return rc;
+            cat = *next = made;
+            k--;
+        }
+    }
+    return FENEC_OK;
+}

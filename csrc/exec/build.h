@@ -1,0 +1,20 @@
+/* build.h - a lone `create index`: built beside the database, in order of id, in short blocks.
+ *
+ * The first block declares the index INDEX_BUILDING, the last makes it INDEX_READY and is the change that
+ * counts. Between them writers keep the entries of what is behind the mark (block.h). What an open finds
+ * INDEX_BUILDING it drops. */
+#ifndef EXEC_BUILD_H
+#define EXEC_BUILD_H
+
+#include "base/buffer.h"
+#include "exec/block.h"
+#include "ql/ast.h"
+
+/* What ddl_run answers for it; QUERY, asking to run it again, where the collection changed meanwhile.
+ * *ticket is store_wait's. No lock may be held. */
+int build_run(writer *w, const stmt *s, struct scratch *memory, buffer *out, uint64_t *ticket, error *err);
+
+/* Drops indexes that a process left unfinished: *next is NULL where there were none. */
+int build_drop_unfinished(const catalog *cat, conn *c, catalog **next, error *err);
+
+#endif

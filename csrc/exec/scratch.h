@@ -1,0 +1,17 @@
+/* scratch.h - memory of one call, kept for the next. */
+#ifndef EXEC_SCRATCH_H
+#define EXEC_SCRATCH_H
+
+#include "base/arena.h"
+#include "exec/changes.h"
+#include "exec/index.h"
+
+typedef struct scratch {
+    arena memory; /* of the call: parameters, answers under way */
+    arena rows;   /* of the row under way */
+    row_keys keys;
+    changes noted;
+    struct scratch *next; /* while nobody uses it */
+} scratch;
+
+#endif
