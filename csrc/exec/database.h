@@ -4,11 +4,15 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "store/store.h"
 
 typedef struct database database;
 
 /* path NULL: a memory database. flags are fenec_open's. */
 int database_open(database **out, const uint8_t *path, size_t path_len, uint32_t flags, error *err);
+
+/* Over a store opened so: tests name a VFS. */
+int database_open_with(database **out, const store_options *options, error *err);
 
 /* Waits for calls in flight and closes; later calls answer MISUSE "the database was closed". */
 int database_close(database *d, error *err);

@@ -1,0 +1,416 @@
+#include "exec/database.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "exec/build.h"
+#include "exec/compact.h"
+#include "exec/ddl.h"
+#include "exec/exact.h"
+#include "exec/text_cache.h"
+#include "value/json.h"
+
+struct database {
+    writer w;
+    text_cache *texts;
+    _Atomic(bool) closed;
+};
+
+/* ---- opening and closing ---- */
+
+void database_free(database *d)
+{
+    if (!d)
+        return;
+    text_cache_free(d->texts);
+    change_ring_free(d->w.ring);
+    id_marks_clear(&d->w.marks);
+    while (d->w.builds) {
+        build *gone = d->w.builds;
+        d->w.builds = gone->next;
+        memory_free(gone);
+    }
+    if (d->w.s)
+        store_free(d->w.s);
+    memory_free(d);
+}
+
+static int read_counter(conn *c, uint64_t *out, error *err)
+{
+    const uint8_t *bytes;
+    size_t len;
+    int rc = rows_get(c, table_meta(), META_CHANGES, &bytes, &len, err);
+
+    *out = 0;
+    if (rc == FN_END)
+        return FENEC_OK;
+    if (rc == FENEC_OK && len != 8)
+        return fail(err, FENEC_CORRUPT, "the change counter is damaged");
+    if (rc == FENEC_OK)
+        *out = bytes_u64(bytes);
+    return rc;
+}
+
+/* Reads catalog and counter, and publishes the first version. */
+static int load(database *d, error *err)
+{
+    catalog *cat = NULL, *next;
+    uint64_t ticket;
+    version *none;
+    conn *c;
+    int rc = store_write(d->w.s, true, &c, &none, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = catalog_load(c, &cat, err);
+    if (rc == FENEC_OK)
+        rc = build_drop_unfinished(cat, c, &next, err);
+    if (rc == FENEC_OK && next) {
+        version_drop(&cat->head);
+        cat = next;
+    }
+    if (rc == FENEC_OK)
+        rc = read_counter(c, &d->w.seq, err);
+    if (rc == FENEC_OK && !(d->w.ring = change_ring_new(d->w.seq, cat)))
+        rc = fail_memory(err);
+    if (rc == FENEC_OK)
+        return store_write_commit(c, &cat->head, &ticket, err);
+    store_write_rollback(c);
+    if (cat)
+        version_drop(&cat->head);
+    return rc;
+}
+
+int database_open(database **out, const uint8_t *file, size_t file_len, uint32_t flags, error *err)
+{
+    const store_options options = {.path = file,
+                                   .path_len = file_len,
+                                   .no_sync = (flags & FENEC_OPEN_NO_SYNC) != 0};
+    return database_open_with(out, &options, err);
+}
+
+int database_open_with(database **out, const store_options *options, error *err)
+{
+    database *d = memory_zeroed(sizeof *d);
+    error unused;
+
+    if (!d)
+        return fail_memory(err);
+    d->texts = text_cache_new();
+    int rc = d->texts ? store_open(&d->w.s, options, err) : fail_memory(err);
+    if (rc == FENEC_OK) {
+        rc = load(d, err);
+        if (rc != FENEC_OK)
+            store_close(d->w.s, &unused);
+    } else {
+        d->w.s = NULL;
+    }
+    if (rc != FENEC_OK) {
+        database_free(d);
+        return rc;
+    }
+    *out = d;
+    return FENEC_OK;
+}
+
+int database_close(database *d, error *err)
+{
+    atomic_store(&d->closed, true);
+    return store_close(d->w.s, err);
+}
+
+static int check_open(database *d, error *err)
+{
+    return atomic_load(&d->closed) ? fail(err, FENEC_MISUSE, "the database was closed") : FENEC_OK;
+}
+
+/* ---- parameters ---- */
+
+/* A text on its way. */
+typedef struct call {
+    database *d;
+    scratch *memory;
+    text *t;
+    const parsed *p;
+    value *params;
+    uint32_t param_count;
+    bool *apart; /* by place: came as 32-bit floats; NULL: none did */
+    buffer *out;
+    size_t start; /* of the answer in it */
+} call;
+
+static int bad_vectors(error *err, const char *why)
+{
+    return fail(err, FENEC_QUERY, "the vector parameters are malformed: %s", why);
+}
+
+/* Lays the vectors over the parameters: chapter 5 section 10. */
+static int lay_vectors(call *k, const uint8_t *bytes, size_t len, error *err)
+{
+    if (!bytes || len == 0)
+        return FENEC_OK;
+    k->apart = arena_zeroed(&k->memory->memory, k->param_count + 1);
+    if (!k->apart)
+        return fail_memory(err);
+    while (len > 0) {
+        if (len < 8)
+            return bad_vectors(err, "bytes are left over at the end");
+        uint32_t place = bytes_u32(bytes), count = bytes_u32(bytes + 4);
+        bytes += 8;
+        len -= 8;
+        if (place >= k->param_count)
+            return bad_vectors(err, "a place is past the end of the parameters");
+        if (k->apart[place] || k->params[place].kind != VALUE_NULL)
+            return bad_vectors(err, "a place does not hold null");
+        if (count > len / 4)
+            return bad_vectors(err, "a vector is cut short");
+        k->apart[place] = true;
+        k->params[place] = (value){.kind = VALUE_VECTOR, .count = count, .bytes = bytes, .len = (size_t)count * 4};
+        bytes += (size_t)count * 4;
+        len -= (size_t)count * 4;
+    }
+    return FENEC_OK;
+}
+
+/* ---- statements ---- */
+
+/* What one statement runs in: its memory is given back with the next. */
+static context context_of(const call *k, conn *c, const catalog *cat)
+{
+    return (context){.c = c,
+                     .cat = cat,
+                     .params = k->params,
+                     .param_count = k->param_count,
+                     .now_ms = clock_now_ms(),
+                     .memory = &k->memory->memory};
+}
+
+static int check_exact(const call *k, const catalog *cat, error *err)
+{
+    return k->apart ? exact_check(k->p, cat, k->apart, k->param_count, err) : FENEC_OK;
+}
+
+/* The plan of a statement: of the text's where they are over that catalog, else bound for this run alone. */
+static int find_plan(const call *k, const plans *kept, uint32_t at, const context *cx, plan *out, error *err)
+{
+    if (kept->cat == cx->cat && (kept->items[at].write || kept->items[at].read)) {
+        *out = kept->items[at];
+        return FENEC_OK;
+    }
+    *out = (plan){0};
+    return plan_bind(&k->p->stmts[at], cx->cat, cx->memory, out, err);
+}
+
+/* Statement `at`, inside a block or (b NULL) a snapshot. Its answer replaces the one before. */
+static int run_one(const call *k, uint32_t at, const plans *kept, conn *c, const catalog *cat, block *b, error *err)
+{
+    const stmt *s = &k->p->stmts[at];
+    arena_mark here = arena_here(&k->memory->memory);
+    context cx = context_of(k, c, cat);
+    plan with;
+    int rc;
+
+    k->out->len = k->start;
+    switch (s->kind) {
+    case STMT_SELECT:
+    case STMT_EXPLAIN:
+        rc = find_plan(k, kept, at, &cx, &with, err);
+        if (rc == FENEC_OK)
+            rc = read_run(with.read, &cx, k->out, err);
+        break;
+    case STMT_PUT:
+    case STMT_UPDATE:
+    case STMT_DELETE:
+        rc = find_plan(k, kept, at, &cx, &with, err);
+        if (rc == FENEC_OK)
+            rc = write_run(with.write, &cx, b, k->out, err);
+        break;
+    case STMT_COLLECTIONS:
+    case STMT_DESCRIBE:
+        rc = describe_run(cat, s, k->out, err);
+        break;
+    default:
+        rc = ddl_run(b, s, k->out, err);
+        break;
+    }
+    arena_rewind(&k->memory->memory, here);
+    if (rc == FENEC_OK && k->out->failed)
+        rc = fail_memory(err);
+    if (rc != FENEC_OK && k->p->stmt_count > 1)
+        err->at = (int)at;
+    return rc;
+}
+
+/* Statements of one snapshot, all of them reads. */
+static int run_reads(const call *k, uint32_t first, uint32_t count, error *err)
+{
+    version *v;
+    plans *kept;
+    conn *c;
+    int rc = store_read(k->d->w.s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const catalog *cat = (const catalog *)v;
+    rc = check_exact(k, cat, err);
+    if (rc == FENEC_OK)
+        rc = text_plans(k->d->texts, k->t, cat, &kept, err);
+    if (rc == FENEC_OK) {
+        for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
+            rc = run_one(k, i, kept, c, cat, NULL, err);
+        text_plans_let(k->d->texts, kept);
+    }
+    store_read_end(c);
+    return rc;
+}
+
+/* Statements of one block. */
+static int run_block(const call *k, uint32_t first, uint32_t count, error *err)
+{
+    const stmt *s = &k->p->stmts[first];
+    uint64_t ticket;
+    plans *kept;
+    block b;
+    bool undo = count > 1 || write_needs_undo(s, k->params, k->param_count);
+    int rc = block_begin(&b, &k->d->w, undo, k->memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = check_exact(k, b.cat, err);
+    if (rc == FENEC_OK)
+        rc = text_plans(k->d->texts, k->t, b.cat, &kept, err);
+    if (rc == FENEC_OK) {
+        for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
+            rc = run_one(k, i, kept, b.c, b.cat, &b, err);
+        text_plans_let(k->d->texts, kept);
+    }
+    if (rc != FENEC_OK) {
+        block_rollback(&b);
+        return rc;
+    }
+    rc = block_commit(&b, &ticket, err);
+    return rc == FENEC_OK ? store_wait(k->d->w.s, ticket, err) : rc;
+}
+
+/* What is built beside the database: a lone `create index`, a compact. */
+static int run_beside(const call *k, uint32_t at, error *err)
+{
+    const stmt *s = &k->p->stmts[at];
+    uint64_t ticket = 0;
+    int rc;
+
+    k->out->len = k->start;
+    if (s->kind == STMT_COMPACT)
+        rc = compact_run(&k->d->w, s, k->memory, k->out, &ticket, err);
+    else
+        rc = build_run(&k->d->w, s, k->memory, k->out, &ticket, err);
+    changes_reset(&k->memory->noted);
+    return rc == FENEC_OK ? store_wait(k->d->w.s, ticket, err) : rc;
+}
+
+static int run_alone(const call *k, uint32_t at, error *err)
+{
+    const stmt *s = &k->p->stmts[at];
+    int rc;
+
+    if (s->kind == STMT_COMPACT || s->kind == STMT_CREATE_INDEX)
+        rc = run_beside(k, at, err);
+    else if (stmt_is_read(s))
+        rc = run_reads(k, at, 1, err);
+    else
+        rc = run_block(k, at, 1, err);
+    if (rc != FENEC_OK && k->p->stmt_count > 1 && err->exact_count == 0)
+        err->at = (int)at;
+    return rc;
+}
+
+static int run_text(const call *k, error *err)
+{
+    const parsed *p = k->p;
+    int rc = FENEC_OK;
+
+    if (p->stmt_count == 0) {
+        rc = check_open(k->d, err);
+        answer_ok(k->out, "empty");
+        return rc;
+    }
+    if (p->only_reads)
+        return run_reads(k, 0, p->stmt_count, err);
+    if (p->stmt_count == 1)
+        return run_alone(k, 0, err);
+    if (!p->has_compact)
+        return run_block(k, 0, p->stmt_count, err);
+    for (uint32_t i = 0; i < p->stmt_count && rc == FENEC_OK; i++) {
+        rc = run_alone(k, i, err);
+        changes_reset(&k->memory->noted);
+    }
+    return rc;
+}
+
+int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t *params, size_t params_len,
+                   const uint8_t *vectors, size_t vectors_len, buffer *out, error *err)
+{
+    call k = {.d = d, .out = out, .start = out->len};
+    int rc;
+
+    k.memory = scratch_get(d->texts);
+    if (!k.memory)
+        return fail_memory(err);
+    rc = json_read_params(params, params_len, &k.memory->memory, &k.params, &k.param_count, err);
+    if (rc == FENEC_OK)
+        rc = lay_vectors(&k, vectors, vectors_len, err);
+    if (rc == FENEC_OK)
+        rc = text_get(d->texts, bytes, len, &k.t, err);
+    if (rc == FENEC_OK) {
+        k.p = text_parsed(k.t);
+        rc = run_text(&k, err);
+        text_let(d->texts, k.t);
+    }
+    scratch_let(d->texts, k.memory);
+    if (rc == FENEC_OK && out->failed)
+        rc = fail_memory(err);
+    return rc;
+}
+
+/* ---- the rest ---- */
+
+int database_changes(database *d, uint64_t since, buffer *out, error *err)
+{
+    int rc = check_open(d, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    change_ring_since(d->w.ring, since, out);
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
+int database_sync(database *d, error *err)
+{
+    return store_sync(d->w.s, err);
+}
+
+int database_flush(database *d, error *err)
+{
+    return store_flush(d->w.s, err);
+}
+
+int database_checkpoint(database *d, error *err)
+{
+    return store_checkpoint(d->w.s, err);
+}
+
+/* Indexes live in the file and are kept by every write: none is left to build. */
+int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out, error *err)
+{
+    int rc = check_open(d, err);
+
+    (void)only;
+    (void)only_len;
+    if (rc != FENEC_OK)
+        return rc;
+    buffer_text(out, "{\"built\":0}");
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
