@@ -55,7 +55,7 @@ static int load(conn *c, uint32_t number, int64_t *out, error *err)
 int id_marks_find(id_marks *m, conn *c, uint32_t number, id_mark **out, error *err)
 {
     uint32_t at = place_of(m, number);
-    int64_t id;
+    int64_t id = 0;
 
     if (at < m->count && m->items[at].collection == number) {
         *out = &m->items[at];

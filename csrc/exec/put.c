@@ -163,9 +163,9 @@ int put_run(writing *w, error *err)
 {
     const stmt *s = w->p->s;
     bool late = s->returning.given && s->else_set;
-    document *docs;
+    document *docs = NULL;
     outcome *outcomes = NULL, one;
-    uint32_t count;
+    uint32_t count = 0;
     int rc = s->docs_are_param ? read_documents(w, &docs, &count, err) : build_documents(w, &docs, &count, err);
 
     if (rc == FENEC_OK && late) {

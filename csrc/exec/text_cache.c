@@ -170,7 +170,7 @@ int text_get(text_cache *c, const uint8_t *bytes, size_t len, text **out, error 
 {
     bool keep = len <= TEXT_LEN_MAX;
     uint64_t hash = keep ? hash64(bytes, len) : 0;
-    text *gone = NULL, *made, *there;
+    text *gone = NULL, *made = NULL, *there;
 
     if (keep) {
         lock_take(&c->lock);
