@@ -13,6 +13,12 @@ ICU ?= 1
 PREFIX ?= /usr/local
 CONFORMANCE ?= ../shared/conformance
 
+# V=1 shows the commands.
+ifneq ($(V),1)
+  Q := @
+endif
+say = @printf '  %-6s %s\n' $(1) $(2)
+
 ifneq ($(TARGET),)
   CC := $(TARGET)-gcc
   AR := $(TARGET)-ar
@@ -76,26 +82,29 @@ ffi: $(LIBRARY) $(OUT)/libfenec.a $(OUT)/fenec.pc
 
 $(OUT)/obj/%.o: csrc/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(LIB_FLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(LIB_FLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/obj/sqlite3.o: $(SQLITE_DIR)/sqlite3.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -fPIC -fvisibility=hidden -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -w -c $< -o $@
 
 $(LIBRARY): $(OBJECTS)
-	$(CC) $(CFLAGS) -shared -Wl,-soname,libfenec.so.$(SOVERSION) -Wl,--no-undefined -Wl,-z,defs -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libfenec.so.$(SOVERSION) -Wl,--no-undefined -Wl,-z,defs -o $@ $^ $(LDFLAGS) $(LIBS)
 	@ln -sf libfenec.so $(OUT)/libfenec.so.$(SOVERSION)
 
 # One object whose hidden symbols became local: an app that links the archive sees the ABI alone.
 $(OUT)/libfenec.a: $(OBJECTS)
-	$(LD) -r -o $(OUT)/obj/fenec-all.o $^
-	$(OBJCOPY) --localize-hidden $(OUT)/obj/fenec-all.o
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(OUT)/obj/fenec-all.o $^
+	$(Q)$(OBJCOPY) --localize-hidden $(OUT)/obj/fenec-all.o
 	@rm -f $@
-	$(AR) rcs $@ $(OUT)/obj/fenec-all.o
+	$(Q)$(AR) rcs $@ $(OUT)/obj/fenec-all.o
 
 $(OUT)/fenec.pc: tools/fenec.pc.in Makefile csrc/abi/fenec.c
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' $< > $@
 
 install: ffi
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
@@ -115,9 +124,11 @@ test: deps
 define TEST_BUILD
 $(BUILD)/$(1)/%.o: %.c Makefile
 	@mkdir -p $$(@D)
-	$(CC) $(BASE_FLAGS) -ITests/c $(2) -DFENEC_LOCK_ORDER=1 -MMD -MP -c $$< -o $$@
+	$$(call say,CC,$(1) $$<)
+	$$(Q)$(CC) $(BASE_FLAGS) -ITests/c $(2) -DFENEC_LOCK_ORDER=1 -MMD -MP -c $$< -o $$@
 $(BUILD)/$(1)/unit: $(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(TESTS:%.c=$(BUILD)/$(1)/%.o)
-	$(CC) $(2) -o $$@ $$^ $(LIBS)
+	$$(call say,LINK,$$@)
+	$$(Q)$(CC) $(2) -o $$@ $$^ $(LIBS)
 -include $(SOURCES:%.c=$(BUILD)/$(1)/%.d) $(TESTS:%.c=$(BUILD)/$(1)/%.d)
 endef
 $(eval $(call TEST_BUILD,unit,-O1 -g))
@@ -128,7 +139,8 @@ test-c: $(BUILD)/unit/unit
 	$(BUILD)/unit/unit $(ONLY)
 
 $(BUILD)/fenec-ffi-test: $(wildcard Sources/fenec-ffi-test/*.c Sources/fenec-ffi-test/*.h) $(LIBRARY) include/fenec.h
-	$(CC) -std=c11 -D_GNU_SOURCE -g $(WARNINGS) -Iinclude -o $@ $(filter %.c,$^) $(LIBRARY) -Wl,-rpath,'$$ORIGIN' -lpthread
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -g $(WARNINGS) -Iinclude -o $@ $(filter %.c,$^) $(LIBRARY) -Wl,-rpath,'$$ORIGIN' -lpthread
 
 test-ffi: ffi $(BUILD)/fenec-ffi-test check-symbols
 	$(BUILD)/fenec-ffi-test
@@ -170,7 +182,8 @@ run: deps
 
 $(BUILD)/bench/%: bench/%.c $(LIBRARY) $(wildcard bench/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARNINGS) -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 -lm -lpthread
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARNINGS) -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 -lm -lpthread
 
 bench: ffi $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 	@for b in $(filter $(BUILD)/bench/%,$^); do $$b $(BENCH) || exit 1; done
@@ -183,7 +196,8 @@ FUZZERS := $(patsubst Tests/fuzz/%.c,%,$(wildcard Tests/fuzz/fuzz_*.c))
 
 $(BUILD)/fuzz/%: Tests/fuzz/%.c $(SOURCES)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(BASE_FLAGS) -O1 -g -fuse-ld=lld -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+	$(call say,CC,$@)
+	$(Q)$(FUZZ_CC) $(BASE_FLAGS) -O1 -g -fuse-ld=lld -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
 
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
 	@set -e; for f in $(FUZZERS); do \

@@ -7,9 +7,11 @@ A case whose first difference is the answer "... is not available in this build"
 written in Tests/conformance_waiting.txt, one line a file, and only falls. Everything else must pass.
 Files whose chapter is not delivered at all are left out. The last line is "N passed, N failed, N skipped"."""
 import argparse
+import ctypes
 import importlib.util
 import os
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,7 +21,18 @@ WAITS = "is not available in this build"
 WAITING_FILE = Path(__file__).resolve().parent.parent / "Tests" / "conformance_waiting.txt"
 
 
+class Library(ctypes.CDLL):
+    """The runner names functions that come with later chapters: those a library lacks are left unbound."""
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return types.SimpleNamespace() if name.startswith("fenec_s") else super().__getattr__(name)
+
+
 def load_runner(folder: Path):
+    ctypes.CDLL = Library
     spec = importlib.util.spec_from_file_location("conformance_run", folder / "run.py")
     runner = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
