@@ -94,9 +94,10 @@ extension Value {
 
     /// An element of a list or a vector; nil outside it.
     public subscript(index: Int) -> Value? {
+        // No conditional expressions: their nil would be `.null`, which Value has a literal for.
         switch self {
-        case .array(let values): return values.indices.contains(index) ? values[index] : nil
-        case .floats(let values): return values.indices.contains(index) ? .double(Double(values[index])) : nil
+        case .array(let values) where values.indices.contains(index): return values[index]
+        case .floats(let values) where values.indices.contains(index): return .double(Double(values[index]))
         default: return nil
         }
     }

@@ -15,7 +15,7 @@ struct ImportPlan {
     /// Names of the data that had to be changed to be names of fields.
     private(set) var changedNames: [(from: String, to: String)] = []
 
-    private let places: [String: Int] // by source
+    private var places: [String: Int] = [:] // by source
 
     /// `fields`: those of the collection, nil where it has to be made.
     init(_ survey: Survey, collection: String, fields: [Field]?, rules: Import.Rules) throws {
@@ -52,7 +52,7 @@ struct ImportPlan {
             }
             creation = "create collection \(collection) (\(declarations.joined(separator: ", ")))"
         }
-        places = Dictionary(uniqueKeysWithValues: columns.indices.map { (columns[$0].source, $0) })
+        for (place, column) in columns.enumerated() { places[column.source] = place }
     }
 
     private static func type(

@@ -31,15 +31,17 @@ struct StatementReader {
             }
             if lines.isEmpty { start = lineNumber }
             lines.append(line)
-            let last = Self.scan(line, &quote)
-            if last != nil, last != ";" { hasCode = true }
+            let last = Self.scan(line, &quote, &hasCode)
             if hasCode, quote == nil, last == ";" { break }
         }
         return hasCode ? Text(text: lines.joined(separator: "\n"), line: start) : nil
     }
 
-    /// Goes over a line; answers its last character that is neither white space nor comment.
-    private static func scan(_ line: String, _ quote: inout Unicode.Scalar?) -> Unicode.Scalar? {
+    /// Goes over a line; answers its last character that is neither white space nor comment. `hasCode`
+    /// becomes true with anything that begins a statement.
+    private static func scan(
+        _ line: String, _ quote: inout Unicode.Scalar?, _ hasCode: inout Bool
+    ) -> Unicode.Scalar? {
         var last: Unicode.Scalar?
         let scalars = Array(line.unicodeScalars)
         var at = 0
@@ -57,8 +59,10 @@ struct StatementReader {
             } else if scalar == "\"" || scalar == "'" {
                 quote = scalar
                 last = scalar
+                hasCode = true
             } else if !scalar.properties.isWhitespace {
                 last = scalar
+                if scalar != ";" { hasCode = true }
             }
             at += 1
         }
