@@ -66,7 +66,8 @@ uint64_t memory_database(void)
     uint64_t handle = 0;
     char *out = (char *)1;
     size_t len = 1;
-    CHECK(remember(fenec_open_memory(&handle, &out, &len), out, len) == FENEC_OK);
+    int32_t code = fenec_open_memory(&handle, &out, &len);
+    CHECK(remember(code, out, len) == FENEC_OK);
     CHECK(handle != 0);
     return handle;
 }

@@ -260,14 +260,14 @@ class Text:
         if kind in ("and", "or"):
             return f"({self.expr(e[1])} {kind} {self.expr(e[2])})"
         if kind == "not":
-            return f"not ({self.expr(e[1])})"
+            return f"(not ({self.expr(e[1])}))"
         if kind == "null":
-            return f"{self.expr(e[1])} is null"
+            return f"({self.expr(e[1])} is null)"
         if kind == "case":
             arms = " ".join(f"when {self.expr(c)} then {self.expr(v)}" for c, v in e[1])
             return f"case {arms}{' else ' + self.expr(e[2]) if e[2] else ''} end"
         if kind == "in":
-            return f"{self.expr(e[1])} in [{', '.join(map(self.expr, e[2]))}]"
+            return f"({self.expr(e[1])} in [{', '.join(map(self.expr, e[2]))}])"
         if kind == "call":
             return f"{e[1]}({', '.join(map(self.expr, e[2]))})"
         return f"({self.expr(e[2])} {e[1]} {self.expr(e[3])})"
@@ -275,7 +275,7 @@ class Text:
     def top(self, e):
         """A condition without its outer parentheses, so that the planner sees its `and` chain."""
         text = self.expr(e)
-        return text[1:-1] if e[0] in ("and", "cmp") and text[0] == "(" else text
+        return text[1:-1] if text[0] == "(" else text
 
     def pairs(self, pairs):
         return "{" + ", ".join(f"{'.'.join(parts)}: {self.expr(e)}" for parts, e in pairs) + "}"

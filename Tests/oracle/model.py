@@ -4,6 +4,7 @@ Values are Python's None, bool, int, float, str, list, dict, and Instant for tim
 tuple whose first element names its kind; draw.py makes them and writes their text."""
 import functools
 import math
+import re
 
 INT_MIN, INT_MAX = -2**63, 2**63 - 1
 
@@ -36,29 +37,21 @@ class Instant:
         return f"{spelled}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}" + (f".{ms:03}" if ms else "") + "Z"
 
 
+INSTANT = re.compile(r"(\d{4,})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{3}))?Z)?")
+
+
 def instant_of(text):
-    """The milliseconds of `YYYY-MM-DD[THH:MM:SS[.mmm]Z]`, the forms draw.py writes; None for other text."""
-    text = text.strip()
-    if len(text) < 10 or text[4] != "-" or text[7] != "-":
+    """The milliseconds of the forms that draw.py and answers write; None for other text."""
+    found = INSTANT.fullmatch(text.strip())
+    if not found:
         return None
-    try:
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-        rest = text[10:].rstrip("Z")
-        h = m = s = ms = 0
-        if rest:
-            if rest[0] != "T" or rest[3] != ":" or rest[6] != ":":
-                return None
-            h, m, s = int(rest[1:3]), int(rest[4:6]), int(rest[7:9])
-            ms = int(rest[10:13].ljust(3, "0")) if len(rest) > 9 else 0
-    except (ValueError, IndexError):
-        return None
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return None
+    year, month, day, h, m, s, ms = (int(g or 0) for g in found.groups())
     y = year - (month <= 2)
     era, yoe = divmod(y, 400)
     doy = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
     days = era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
-    return ((days * 24 + h) * 60 + m) * 60000 + s * 1000 + ms
+    ms += ((days * 24 + h) * 60 + m) * 60000 + s * 1000
+    return ms if INT_MIN <= ms <= INT_MAX else None
 
 
 # ---- the order over all values (2 section 8.1) ----
@@ -436,7 +429,8 @@ def same(a, b):
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return a == b
+        # A whole float past 2^53 is written with all its digits.
+        return a == b if type(a) is type(b) else float(a) == float(b)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
