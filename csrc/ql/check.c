@@ -86,7 +86,8 @@ static int check_count(const select_stmt *s, error *err)
         return refuse(err, "expected no select list beside `count`");
     if (s->near || s->match)
         return refuse(err, "expected no `near` or `match` beside `count`");
-    if (s->order_count || s->limit.given || (s->offset.given && !s->offset.is_param && s->offset.literal != 0))
+    if (s->order_count || s->limit.given ||
+        (s->offset.given && !s->offset.is_param && s->offset.literal != 0))
         return refuse(err, "expected no `order`, `limit` or `offset` beside `count`");
     if (s->lookup && !s->lookup->required)
         return refuse(err, "expected a `lookup` beside `count` to be `required`");
@@ -152,7 +153,8 @@ static int check_lookups(const select_stmt *s, arena *a, error *err)
         for (const lookup *above = s->lookup; above != l; above = above->next)
             twice = twice || strcmp(l->collection, above->collection) == 0;
         if (twice)
-            return fail(err, FENEC_QUERY, "expected each collection once in a query and its lookups, found `%s` twice",
+            return fail(err, FENEC_QUERY,
+                        "expected each collection once in a query and its lookups, found `%s` twice",
                         l->collection);
         if (l->aggregates && l->next)
             return refuse(err, "expected no `lookup` after a level that aggregates");
@@ -298,7 +300,8 @@ static int make_own_filters(select_stmt *s, const names *fields, arena *a, error
             continue;
         collect_fields(terms[i], &reads);
         if (reads.several)
-            return fail(err, FENEC_QUERY, "expected conditions on `%s` alone for its disjunctive facet, found one that "
+            return fail(err, FENEC_QUERY,
+                        "expected conditions on `%s` alone for its disjunctive facet, found one that "
                         "reads another field too", f->field.text);
         owners[i] = (uint32_t)(f - s->facets);
         s->facets[owners[i]].own_filter_given = true;
@@ -328,7 +331,8 @@ static int check_facets(select_stmt *s, arena *a, error *err)
         if (names_add(&fields, f->field.text, f->field.text_len, i) != NAME_ABSENT)
             return fail(err, FENEC_QUERY, "expected each facet once, found two of `%s`", f->field.text);
         if (f->top.given && !f->top.is_param && (f->top.literal < 1 || f->top.literal > TOP_MAX))
-            return fail(err, FENEC_QUERY, "expected `top` of facet `%s` from 1 to %d", f->field.text, TOP_MAX);
+            return fail(err, FENEC_QUERY,
+                        "expected `top` of facet `%s` from 1 to %d", f->field.text, TOP_MAX);
         if (f->has_ranges && (code = check_ranges(f, err)) != FENEC_OK)
             return code;
         f->own_filter = NULL;

@@ -27,20 +27,24 @@ static int check_count(const expr *e, error *err)
     bool ends = strcmp(e->name, "first") == 0 || strcmp(e->name, "last") == 0;
 
     if (strcmp(e->name, "count") == 0) {
-        if (e->item_count == 0 || (e->item_count == 1 && is_distinct(e->items[0]) && e->items[0]->item_count == 1))
+        const expr *inside = e->item_count ? e->items[0] : NULL;
+        if (!inside || (e->item_count == 1 && is_distinct(inside) && inside->item_count == 1))
             return FENEC_OK;
-        return fail(err, FENEC_QUERY, "expected `count(*)` or `count(distinct ...)`, found `count` of something else");
+        return fail(err, FENEC_QUERY,
+                    "expected `count(*)` or `count(distinct ...)`, found `count` of something else");
     }
     if (ends) {
         if (e->item_count == 1 || e->item_count == 2)
             return FENEC_OK;
-        return fail(err, FENEC_QUERY, "expected `%s(value)` or `%s(value by key)`, found %u arguments", e->name, e->name,
+        return fail(err, FENEC_QUERY,
+                    "expected `%s(value)` or `%s(value by key)`, found %u arguments", e->name, e->name,
                     e->item_count);
     }
     if (e->item_count == 1)
         return FENEC_OK;
     if (strcmp(e->name, "min") == 0 || strcmp(e->name, "max") == 0)
-        return fail(err, FENEC_QUERY, "expected one argument of `%s`, found %u: the %s of several values is `%s(...)`",
+        return fail(err, FENEC_QUERY,
+                    "expected one argument of `%s`, found %u: the %s of several values is `%s(...)`",
                     e->name, e->item_count, e->name[1] == 'i' ? "least" : "greatest",
                     e->name[1] == 'i' ? "least" : "greatest");
     return fail(err, FENEC_QUERY, "expected one argument of `%s`, found %u", e->name, e->item_count);
@@ -118,10 +122,12 @@ static int check_names(const fold *f, outside *o, error *err)
     for (uint32_t i = 0; i < f->column_count; i++) {
         const column *c = &f->columns[i];
         if (!c->name)
-            return fail(err, FENEC_QUERY, "expected a name for item %u of the list: write `as` and one", i + 1);
+            return fail(err, FENEC_QUERY,
+                        "expected a name for item %u of the list: write `as` and one", i + 1);
         uint32_t other = names_add(&o->columns, c->name, strlen(c->name), i);
         if (other != NAME_ABSENT && (f->aggregates || is_computed(c) || is_computed(&f->columns[other])))
-            return fail(err, FENEC_QUERY, "expected columns of different names, found `%s` for two columns", c->name);
+            return fail(err, FENEC_QUERY,
+                        "expected columns of different names, found `%s` for two columns", c->name);
     }
     return FENEC_OK;
 }
@@ -145,10 +151,12 @@ static int check_group(const fold *f, uint32_t place, outside *o, bool *is_key, 
     if (!key->name)
         return FENEC_OK;
     if (names_add(&o->key_names, key->name, strlen(key->name), place) != NAME_ABSENT)
-        return fail(err, FENEC_QUERY, "expected group keys of different names, found `%s` for two keys", key->name);
+        return fail(err, FENEC_QUERY,
+                    "expected group keys of different names, found `%s` for two keys", key->name);
     uint32_t same = names_find(&o->columns, key->name, strlen(key->name));
     if (same != NAME_ABSENT && is_computed(&f->columns[same]))
-        return fail(err, FENEC_QUERY, "expected different names, found `%s` for a group key and a column", key->name);
+        return fail(err, FENEC_QUERY,
+                    "expected different names, found `%s` for a group key and a column", key->name);
     return FENEC_OK;
 }
 
@@ -160,12 +168,14 @@ static int check_outside(const fold *f, outside *o, const bool *is_key, error *e
         if (!is_key[i])
             stray = find_stray(f->columns[i].e, o);
     if (stray)
-        return fail(err, FENEC_QUERY, "expected fields inside aggregates or group keys, found `%s`, which is neither "
+        return fail(err, FENEC_QUERY,
+                    "expected fields inside aggregates or group keys, found `%s`, which is neither "
                     "aggregated nor grouped by", stray->text);
     o->columns_too = true;
     stray = find_stray(f->having, o);
     if (stray)
-        return fail(err, FENEC_QUERY, "expected keys, columns and aggregates in `having`, found `%s`", stray->text);
+        return fail(err, FENEC_QUERY,
+                    "expected keys, columns and aggregates in `having`, found `%s`", stray->text);
     return FENEC_OK;
 }
 

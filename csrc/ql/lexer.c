@@ -21,7 +21,8 @@ static bool is_digit(uint8_t byte)
 
 static int refuse(lexer *l, const uint8_t *where, const char *what)
 {
-    return fail(l->err, FENEC_QUERY, "position %zu: %s", utf8_count(l->text, (size_t)(where - l->text)), what);
+    return fail(l->err, FENEC_QUERY,
+                "position %zu: %s", utf8_count(l->text, (size_t)(where - l->text)), what);
 }
 
 static int unexpected(lexer *l)

@@ -8,17 +8,32 @@
 
 /* ---- types ---- */
 
-typedef struct scalar_word {
+typedef struct word_value {
     const char *word;
-    type_kind kind;
-} scalar_word;
+    int value;
+} word_value;
 
-static const scalar_word scalar_words[] = {
-    {"bool", TYPE_BOOL},   {"int", TYPE_INT},     {"float", TYPE_FLOAT},         {"text", TYPE_TEXT},
-    {"string", TYPE_TEXT}, {"bytes", TYPE_BYTES}, {"blob", TYPE_BYTES},          {"timestamp", TYPE_TIMESTAMP},
-    {"json", TYPE_JSON},   {"jsonb", TYPE_JSON},  {"timestamptz", TYPE_TIMESTAMP}, {"geo", TYPE_GEO},
-    {"vector", TYPE_VECTOR}, {"vec", TYPE_VECTOR}, {"sparse", TYPE_SPARSE},      {"sparsevec", TYPE_SPARSE},
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const word_value type_words[] = {
+    {"bool", TYPE_BOOL},           {"int", TYPE_INT},
+    {"float", TYPE_FLOAT},         {"text", TYPE_TEXT},
+    {"string", TYPE_TEXT},         {"bytes", TYPE_BYTES},
+    {"blob", TYPE_BYTES},          {"timestamp", TYPE_TIMESTAMP},
+    {"json", TYPE_JSON},           {"timestamptz", TYPE_TIMESTAMP},
+    {"jsonb", TYPE_JSON},          {"geo", TYPE_GEO},
+    {"vector", TYPE_VECTOR},       {"vec", TYPE_VECTOR},
+    {"sparse", TYPE_SPARSE},       {"sparsevec", TYPE_SPARSE},
 };
+
+/* The value of the word that stands here, taken; -1 where it is none of them. */
+static int take_one_of(parser *p, const word_value *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (take_word(p, words[i].word))
+            return words[i].value;
+    return -1;
+}
 
 /* `<N>` or `<N, f16>`. */
 static int parse_dimension(parser *p, type *t)
@@ -27,7 +42,8 @@ static int parse_dimension(parser *p, type *t)
     int64_t n;
     int code;
 
-    if ((code = expect(p, TOKEN_LESS, "`<`")) != FENEC_OK || (code = parse_whole(p, "a dimension", &n)) != FENEC_OK)
+    if ((code = expect(p, TOKEN_LESS, "`<`")) != FENEC_OK ||
+        (code = parse_whole(p, "a dimension", &n)) != FENEC_OK)
         return code;
     if (n < 1 || n > most)
         return refuse_at(p, p->at - 1, FENEC_QUERY, "expected a dimension from 1 to %u, found %lld", most,
@@ -43,12 +59,12 @@ static int parse_dimension(parser *p, type *t)
 
 static int parse_scalar_type(parser *p, type *out)
 {
-    for (size_t i = 0; i < sizeof scalar_words / sizeof *scalar_words; i++)
-        if (take_word(p, scalar_words[i].word)) {
-            *out = (type){.kind = scalar_words[i].kind};
-            return out->kind == TYPE_VECTOR || out->kind == TYPE_SPARSE ? parse_dimension(p, out) : FENEC_OK;
-        }
-    return expected(p, "a type");
+    int kind = take_one_of(p, type_words, COUNT_OF(type_words));
+
+    if (kind < 0)
+        return expected(p, "a type");
+    *out = (type){.kind = (type_kind)kind};
+    return kind == TYPE_VECTOR || kind == TYPE_SPARSE ? parse_dimension(p, out) : FENEC_OK;
 }
 
 static int parse_type(parser *p, type *out)
@@ -76,28 +92,18 @@ static int parse_type(parser *p, type *out)
 
 /* ---- indexes ---- */
 
-typedef struct word_value {
-    const char *word;
-    int value;
-} word_value;
-
-static const word_value metric_words[] = {{"cosine", METRIC_COSINE}, {"cos", METRIC_COSINE}, {"l2", METRIC_L2},
-                                          {"euclidean", METRIC_L2},  {"dot", METRIC_DOT},    {"ip", METRIC_DOT}};
-static const word_value quant_words[] = {{"none", QUANT_NONE},
-                                         {"int8", QUANT_INT8},
-                                         {"i8", QUANT_INT8},
-                                         {"bit", QUANT_BIT},
-                                         {"binary", QUANT_BIT}};
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-/* The value of the word that stands here, taken; -1 where it is none of them. */
-static int take_one_of(parser *p, const word_value *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (take_word(p, words[i].word))
-            return words[i].value;
-    return -1;
-}
+static const word_value metric_words[] = {
+    {"cosine", METRIC_COSINE}, {"cos", METRIC_COSINE}, {"l2", METRIC_L2},
+    {"euclidean", METRIC_L2},  {"dot", METRIC_DOT},    {"ip", METRIC_DOT},
+};
+static const word_value quant_words[] = {
+    {"none", QUANT_NONE}, {"int8", QUANT_INT8},  {"i8", QUANT_INT8},
+    {"bit", QUANT_BIT},   {"binary", QUANT_BIT},
+};
+static const word_value plain_index_words[] = {
+    {"hash", INDEX_HASH},         {"unique", INDEX_UNIQUE}, {"sorted", INDEX_SORTED},
+    {"inverted", INDEX_INVERTED}, {"geo", INDEX_GEO},
+};
 
 /* `= int`, not below `least`. */
 static int parse_option_int(parser *p, uint32_t least, uint32_t *out)
@@ -160,7 +166,8 @@ static int parse_hnsw_options(parser *p, index_spec *spec)
     if (code != FENEC_OK)
         return code;
     if (spec->quant == QUANT_BIT && spec->metric != METRIC_COSINE)
-        return refuse_at(p, place, FENEC_QUERY, "expected the metric `cosine` beside `quant=bit`, found another");
+        return refuse_at(p, place, FENEC_QUERY,
+                         "expected the metric `cosine` beside `quant=bit`, found another");
     if (spec->quant == QUANT_BIT && !ef_given)
         spec->ef_search = 200;
     return FENEC_OK;
@@ -247,7 +254,8 @@ static int parse_ttl(parser *p, int64_t *ms)
         (code = parse_whole(p, "a whole number and a unit", &n)) != FENEC_OK)
         return code;
     const token *unit = here(p);
-    if (unit->kind != TOKEN_NAME || !duration_ms(n, (const char *)p->text + unit->start, unit->end - unit->start, ms))
+    if (unit->kind != TOKEN_NAME ||
+        !duration_ms(n, (const char *)p->text + unit->start, unit->end - unit->start, ms))
         return expected(p, "a duration above 0 in ms, s, m, h or d");
     p->at++;
     return expect(p, TOKEN_PAREN_CLOSE, "`)`");
@@ -256,12 +264,7 @@ static int parse_ttl(parser *p, int64_t *ms)
 /* After the `@`. */
 static int parse_index(parser *p, index_spec *out)
 {
-    static const word_value plain[] = {{"hash", INDEX_HASH},
-                                       {"unique", INDEX_UNIQUE},
-                                       {"sorted", INDEX_SORTED},
-                                       {"inverted", INDEX_INVERTED},
-                                       {"geo", INDEX_GEO}};
-    int kind = take_one_of(p, plain, COUNT_OF(plain));
+    int kind = take_one_of(p, plain_index_words, COUNT_OF(plain_index_words));
     index_spec spec = {0};
     int code;
 
@@ -328,13 +331,17 @@ static int check_field(parser *p, size_t place, const field_def *f, names *seen,
     error found;
 
     if (strcmp(f->name, "id") == 0)
-        return refuse_at(p, place, FENEC_QUERY, "expected another name than `id`, which is every document's own");
+        return refuse_at(p, place, FENEC_QUERY,
+                         "expected another name than `id`, which is every document's own");
     if (names_add(seen, f->name, strlen(f->name), 0) != NAME_ABSENT)
-        return refuse_at(p, place, FENEC_EXISTS, "expected fields of different names, found `%s` twice", f->name);
+        return refuse_at(p, place, FENEC_EXISTS,
+                         "expected fields of different names, found `%s` twice", f->name);
     if (f->type.kind == TYPE_LIST && innermost(&f->type)->kind == TYPE_JSON)
-        return refuse_at(p, place, FENEC_TYPE, "expected a list of another type, found one of json for `%s`", f->name);
+        return refuse_at(p, place, FENEC_TYPE,
+                         "expected a list of another type, found one of json for `%s`", f->name);
     if (f->collate != COLLATION_NONE && !takes_collation(&f->type))
-        return refuse_at(p, place, FENEC_QUERY, "expected `collate` on text or a list of text, found it on `%s`",
+        return refuse_at(p, place, FENEC_QUERY,
+                         "expected `collate` on text or a list of text, found it on `%s`",
                          f->name);
     if (f->index.kind == INDEX_NONE)
         return FENEC_OK;
@@ -343,7 +350,8 @@ static int check_field(parser *p, size_t place, const field_def *f, names *seen,
     if (code != FENEC_OK)
         return code == FENEC_PANIC ? no_memory(p) : refuse_at(p, place, code, "%s", found.message);
     if (f->index.ttl_ms && *ttl_seen)
-        return refuse_at(p, place, FENEC_QUERY, "expected one `@ttl` in a collection, found a second on `%s`", f->name);
+        return refuse_at(p, place, FENEC_QUERY,
+                         "expected one `@ttl` in a collection, found a second on `%s`", f->name);
     *ttl_seen = *ttl_seen || f->index.ttl_ms;
     return FENEC_OK;
 }
@@ -389,7 +397,8 @@ static int parse_create_collection(parser *p, stmt *s)
     do {
         field_def f;
         size_t place = p->at;
-        if ((code = parse_field(p, &f)) != FENEC_OK || (code = ADD_ITEM(p, places, place_count, place)) != FENEC_OK)
+        if ((code = parse_field(p, &f)) != FENEC_OK ||
+            (code = ADD_ITEM(p, places, place_count, place)) != FENEC_OK)
             return code;
         code = ADD_ITEM(p, s->fields, s->field_count, f);
     } while (code == FENEC_OK && take(p, TOKEN_COMMA) && !at(p, TOKEN_PAREN_CLOSE));
@@ -403,7 +412,8 @@ static int parse_create_index(parser *p, stmt *s)
     int code;
 
     s->kind = STMT_CREATE_INDEX;
-    if ((code = take_if_not_exists(p, &s->if_exists)) != FENEC_OK || (code = expect_word(p, "on")) != FENEC_OK ||
+    if ((code = take_if_not_exists(p, &s->if_exists)) != FENEC_OK ||
+        (code = expect_word(p, "on")) != FENEC_OK ||
         (code = parse_name(p, "a collection", &s->collection)) != FENEC_OK ||
         (code = expect(p, TOKEN_PAREN_OPEN, "`(`")) != FENEC_OK ||
         (code = parse_path(p, "a field or path", &s->index_on)) != FENEC_OK ||

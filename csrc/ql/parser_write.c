@@ -25,7 +25,8 @@ static int parse_document(parser *p, const char *what, pairs *out)
 
     while (code == FENEC_OK && !at(p, TOKEN_BRACE_CLOSE)) {
         pair one;
-        if ((code = parse_key(p, &one.key)) != FENEC_OK || (code = expect(p, TOKEN_COLON, "`:`")) != FENEC_OK ||
+        if ((code = parse_key(p, &one.key)) != FENEC_OK ||
+            (code = expect(p, TOKEN_COLON, "`:`")) != FENEC_OK ||
             (code = parse_expr(p, &one.e)) != FENEC_OK)
             return code;
         code = ADD_ITEM(p, made.items, made.count, one);

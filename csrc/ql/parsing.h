@@ -110,14 +110,20 @@ int parse_expr(parser *p, expr **out);
 int parse_filter(parser *p, expr **out); /* where `in (get ...)` may stand */
 int parse_number(parser *p, value *out); /* a number literal, its sign folded in */
 
+/* parser_literal.c */
+bool plain_value(const parser *p, value *out); /* of the number, true, false or null that stands here */
+int parse_container(parser *p, value *out);    /* from its `[` or `{` on */
+
+/* parser_list.c */
+int parse_list(parser *p, select_stmt *s);
+int parse_groups(parser *p, group_key **keys, uint32_t *count);
+int parse_order(parser *p, sort_key **keys, uint32_t *count); /* after `order`; appends */
+int parse_facets(parser *p, facet **facets, uint32_t *count);
+int parse_collate(parser *p, collation *out); /* after `collate` */
+
 /* parser_read.c */
 int parse_get(parser *p, select_stmt **out);
 int parse_get_inner(parser *p, select_stmt **out); /* one that answers one column, to `in (` */
-int parse_order(parser *p, sort_key **keys, uint32_t *count); /* after `order`; appends */
-int parse_list(parser *p, select_stmt *s);
-int parse_groups(parser *p, group_key **keys, uint32_t *count);
-int parse_facets(parser *p, facet **facets, uint32_t *count);
-int parse_collate(parser *p, collation *out); /* after `collate` */
 
 /* parser_write.c */
 int parse_put(parser *p, stmt *s); /* each after its verb */
