@@ -7,7 +7,7 @@
 #include "store/stamp.h"
 
 #define WRITER_CACHE_KIB 8192
-#define READER_CACHE_KIB 8192  /* of the reader that works when only one does */
+#define READER_CACHE_KIB 16384 /* of the reader that works when only one does */
 #define READERS_CACHE_KIB 2048 /* of the others */
 #define BUSY_TRIES 1000000
 #define STEPS_TO_LONG 200000 /* of SQLite's machine within one step: about a count of 50 000 entries */

@@ -47,12 +47,10 @@ static bool key_set(key_copy *k, const void *bytes, size_t len)
     return true;
 }
 
-static void let_go(statement **st)
+static void let_go(conn *c, statement **st)
 {
-    if (!*st)
-        return;
-    sqlite3_reset((*st)->prepared);
-    (*st)->busy = false;
+    if (*st)
+        statement_release(c, *st);
     *st = NULL;
 }
 
@@ -71,7 +69,7 @@ static int open_statement(conn *c, unsigned operation, table t, statement **out,
     *out = NULL;
     if (code)
         return code == FN_END ? FENEC_OK : code;
-    st->busy = true;
+    statement_claim(c, st);
     *out = st;
     return FENEC_OK;
 }
@@ -140,7 +138,7 @@ static int step(cursor *cur, error *err)
     count_step(cur->c);
     int code = statement_step(cur->c, cur->statement, "cannot read on", err);
     if (code)
-        let_go(&cur->statement); /* a step after the end would begin anew */
+        let_go(cur->c, &cur->statement); /* a step after the end would begin anew */
     return code;
 }
 
@@ -188,7 +186,7 @@ static int read_key_up(cursor *cur, error *err)
     int rc = statement_bind(b->of_key, 1, b->key.bytes, b->key.len);
     if (rc) {
         code = conn_fail(cur->c, rc, "cannot bind a key", err);
-        let_go(&b->of_key);
+        let_go(cur->c, &b->of_key);
     }
     return code;
 }
@@ -200,7 +198,7 @@ static int walk_below_key(cursor *cur, error *err)
     key_range below = {.low = b->low.bytes, .low_len = b->low.len, .has_low = b->has_low, .above_low = b->above_low,
                        .high = b->key.bytes, .high_len = b->key.len, .has_high = true, .below_high = true};
 
-    let_go(&cur->statement);
+    let_go(cur->c, &cur->statement);
     int code = open_range(cur, ENTRIES_DOWN, b->t, &below, err);
     return code ? code : walk_down(cur, err);
 }
@@ -235,7 +233,7 @@ static int step_down(cursor *cur, int64_t *id, const uint8_t **key, size_t *len,
             *id = sqlite3_column_int64(b->of_key->prepared, 0);
             goto found;
         }
-        let_go(&b->of_key);
+        let_go(cur->c, &b->of_key);
         if (code == FN_END)
             code = walk_below_key(cur, err);
         if (code)
@@ -268,9 +266,9 @@ int cursor_next_entry(cursor *cur, int64_t *id, const uint8_t **key, size_t *len
 
 void cursor_close(cursor *cur)
 {
-    let_go(&cur->statement);
+    let_go(cur->c, &cur->statement);
     if (cur->backward) {
-        let_go(&cur->backward->of_key);
+        let_go(cur->c, &cur->backward->of_key);
         memory_free(cur->backward->key.bytes);
         memory_free(cur->backward->next.bytes);
         memory_free(cur->backward->low.bytes);

@@ -3,9 +3,12 @@
  * before it looked, so that they share its sync; for a long block it does not wait. */
 #include "store/inside.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 #include "store/sqlite_error.h"
+
+#define GATHER_YIELDS 16
 
 void durable_refuse(store *s, const char *reason)
 {
@@ -86,13 +89,24 @@ int durable_sync_log(store *s)
     return rc;
 }
 
-/* LOCK_DURABLE held. Blocks that asked before now land, or one turns out to be long. */
+static bool may_gather(const store *s)
+{
+    return !s->long_block && !atomic_load(&s->refused);
+}
+
+/* LOCK_DURABLE held. Those whom the last sync let go tend to come back at once: the processor is theirs a
+ * few times before the next one, which they would miss by microseconds and then wait for whole. Blocks that
+ * have asked by then land, or one turns out to be long. */
 static void gather(store *s)
 {
-    uint64_t asked = atomic_load(&s->entered);
-
+    for (int i = 0; i < GATHER_YIELDS && s->landed - s->synced < s->released && may_gather(s); i++) {
+        lock_leave(&s->durable);
+        sched_yield();
+        lock_take(&s->durable);
+    }
     s->gathering = true;
-    while (s->left < asked && !s->long_block && !atomic_load(&s->refused))
+    uint64_t asked = atomic_load(&s->entered);
+    while (s->left < asked && may_gather(s))
         condition_wait(&s->moved, &s->durable);
     s->gathering = false;
 }
@@ -104,7 +118,9 @@ int durable_wait(store *s, uint64_t ticket, error *err)
     lock_take(&s->durable);
     while (s->synced < ticket && !atomic_load(&s->refused)) {
         if (s->syncing) {
+            s->waiting++;
             condition_wait(&s->moved, &s->durable);
+            s->waiting--;
             continue;
         }
         s->syncing = true;
@@ -118,8 +134,10 @@ int durable_wait(store *s, uint64_t ticket, error *err)
         }
         lock_take(&s->durable);
         s->syncing = false;
-        if (rc == SQLITE_OK && landed > s->synced)
+        if (rc == SQLITE_OK && landed > s->synced) {
+            s->released = s->waiting + 1;
             s->synced = landed;
+        }
         condition_broadcast(&s->moved);
     }
     bool synced = s->synced >= ticket;

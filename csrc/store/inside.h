@@ -108,6 +108,8 @@ struct store {
     condition moved;
     uint64_t landed, synced; /* tickets */
     uint64_t left;           /* blocks that are over */
+    uint64_t waiting;        /* for a sync that is under way */
+    uint64_t released;       /* by the last one */
     bool syncing;            /* a leader is at it */
     bool gathering;          /* and waits for blocks to land */
     bool long_block;         /* nobody waits for the block under way */

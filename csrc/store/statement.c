@@ -288,13 +288,31 @@ void statements_begin(statements *all)
     all->uses_before = all->uses;
 }
 
+void statement_claim(conn *c, statement *st)
+{
+    st->busy = true;
+    c->cache.busy++;
+}
+
+void statement_release(conn *c, statement *st)
+{
+    sqlite3_reset(st->prepared);
+    c->cache.busy -= st->busy;
+    st->busy = false;
+}
+
 void statements_end(statements *all)
 {
-    if (!all->large)
+    if (!all->large && !all->busy)
         return;
     all->large = false;
+    all->busy = 0;
     for (int i = 0; i < STATEMENT_BUCKETS; i++) {
         for (statement *st = all->buckets[i]; st; st = st->next) {
+            if (st->busy) { /* a cursor nobody closed would keep the transaction open */
+                sqlite3_reset(st->prepared);
+                st->busy = false;
+            }
             if (st->copy_cap > COPY_KEPT) {
                 memory_free(st->copy);
                 st->copy = NULL;

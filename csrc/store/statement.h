@@ -51,10 +51,15 @@ typedef struct statements {
     uint64_t uses;
     uint64_t uses_before; /* when the snapshot or block began: what was used since stays */
     bool large;           /* some copy is */
+    int busy;             /* how many are a cursor's */
 } statements;
 
 /* Bounds of a range as a number to add to the operation; 0: none. */
 unsigned statement_bounds(const key_range *range);
+
+/* For a cursor: nobody else's until it is released. */
+void statement_claim(conn *c, statement *st);
+void statement_release(conn *c, statement *st);
 
 /* One that is not busy. FN_END: the table is missing, and `make` is false. */
 int statement_find(conn *c, unsigned operation, table t, bool make, statement **out, error *err);
@@ -74,7 +79,7 @@ bool statement_copy(conn *c, statement *st, int column, const uint8_t **bytes, s
 int statement_drop_table(conn *c, table t, error *err); /* never made: FENEC_OK */
 
 void statements_begin(statements *all); /* a snapshot or block begins */
-void statements_end(statements *all);   /* it is over: gives large memory back */
+void statements_end(statements *all);   /* it is over: gives large memory back, resets what is busy still */
 void statements_clear(statements *all);
 
 #endif

@@ -130,7 +130,13 @@ int transaction_land(store *s, error *err)
 
 int transaction_flush(store *s, error *err)
 {
-    return s->transaction.open && s->transaction.buffered > 0 ? transaction_land(s, err) : FENEC_OK;
+    if (!s->transaction.open || s->transaction.buffered == 0)
+        return FENEC_OK;
+    if (atomic_load(&s->refused)) {
+        transaction_undo(s);
+        return durable_refused(s, err);
+    }
+    return transaction_land(s, err);
 }
 
 /* The end of a block: lets the lock go. */
@@ -297,7 +303,7 @@ int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
     int code = FENEC_OK;
 
     *ticket = 0;
-    if (t->lost) {
+    if (t->lost || (t->wrote && atomic_load(&s->refused))) {
         code = durable_refused(s, err);
         version_drop(next);
         put_back(s);
