@@ -1472,3 +1472,45 @@ TEST(parser_answers_any_soup_of_tokens)
     }
     CHECK(taken > 0);
 }
+
+TEST(parser_answers_any_change_of_characters)
+{
+    static const char *const pieces[] = {"{", "}", "(", ")", "[", "]", "\"", "'", "\\", ",", ":", ".", "-", "--", "#",
+                                         "\n", "$", "$0", "!", "@", "e", "1", "_", " ", "ş", "\xCC\x81", "*"};
+    uint64_t state = test_seed();
+    long rounds = test_scale(20000, 1000000);
+
+    for (long i = 0; i < rounds; i++) {
+        const char *whole = all_kinds[test_random(&state) % (sizeof all_kinds / sizeof *all_kinds)];
+        size_t len = strlen(whole), changes = 1 + test_random(&state) % 4;
+        buffer b;
+        parsed p;
+
+        buffer_init(&b);
+        buffer_put(&b, whole, len);
+        for (size_t j = 0; j < changes; j++) {
+            const char *piece = pieces[test_random(&state) % (sizeof pieces / sizeof *pieces)];
+            size_t from = test_random(&state) % b.len, gone = test_random(&state) % 3, rest;
+            while (from && (b.bytes[from] & 0xC0) == 0x80)
+                from--;
+            for (rest = from + gone; rest < b.len && (b.bytes[rest] & 0xC0) == 0x80;)
+                rest++;
+            if (rest > b.len)
+                rest = b.len;
+            buffer changed;
+            buffer_init(&changed);
+            buffer_put(&changed, b.bytes, from);
+            buffer_text(&changed, piece);
+            buffer_put(&changed, b.bytes + rest, b.len - rest);
+            buffer_clear(&b);
+            b = changed;
+        }
+        error_init(&last);
+        int code = parse_text(b.bytes, b.len, &p, &last);
+        if (code == FENEC_OK)
+            parsed_clear(&p);
+        else if (code != FENEC_QUERY && code != FENEC_TYPE && code != FENEC_EXISTS)
+            test_failed(__FILE__, __LINE__, "%.*s answers %d", (int)b.len, (const char *)b.bytes, code);
+        buffer_clear(&b);
+    }
+}
