@@ -1475,8 +1475,9 @@ TEST(parser_answers_any_soup_of_tokens)
 
 TEST(parser_answers_any_change_of_characters)
 {
-    static const char *const pieces[] = {"{", "}", "(", ")", "[", "]", "\"", "'", "\\", ",", ":", ".", "-", "--", "#",
-                                         "\n", "$", "$0", "!", "@", "e", "1", "_", " ", "ş", "\xCC\x81", "*"};
+    static const char *const pieces[] = {"{", "}",  "(", ")",  "[", "]", "\"", "'", "\\",
+                                         ",", ":",  ".", "-",  "--", "#", "\n", "$", "$0",
+                                         "!", "@",  "e", "1",  "_", " ", "ş",  "*", "\xCC\x81"};
     uint64_t state = test_seed();
     long rounds = test_scale(20000, 1000000);
 
