@@ -287,11 +287,11 @@ static id_match id_equal_to(const value *v, int64_t *id)
     }
 }
 
-static bool list_is_of_ids(const constant *c, uint32_t count)
+static bool list_is_of_ids(const constant *c)
 {
     int64_t id;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < c->count; i++)
         if (id_equal_to(&c->values[i], &id) == ID_SCAN)
             return false;
     return true;
@@ -339,12 +339,11 @@ static void choose_ids(const access_plan *p, const context *cx, const constant *
     for (uint32_t i = 0; i < p->count; i++) {
         const condition *k = &p->conditions[i];
         const constant *c = k->kind == CONDITION_ID_IN && resolved ? &resolved[k->node->slot] : NULL;
-        if (!c || c->how == HOW_FAILED || k->node->item_count >= out->named ||
-            !list_is_of_ids(c, k->node->item_count))
+        if (!c || c->how == HOW_FAILED || c->count >= out->named || !list_is_of_ids(c))
             continue;
         out->kind = ACCESS_LIST;
         out->list = k;
-        out->named = k->node->item_count;
+        out->named = c->count;
         out->exact = p->operands == 1;
         out->how = "the id index";
     }
@@ -442,7 +441,7 @@ static int count_list(const chooser *w, const condition *k, int64_t best, bool *
 
     *n = 0;
     *all = c && c->how != HOW_FAILED && !c->has_null;
-    for (uint32_t i = 0; *all && i < k->node->item_count && *n < best; i++) {
+    for (uint32_t i = 0; *all && i < c->count && *n < best; i++) {
         key_state state = probe(w->p->of, k->index, &c->values[i], w->key);
         const key_range one = {.low = w->key->bytes, .high = w->key->bytes, .low_len = w->key->len,
                                .high_len = w->key->len, .has_low = true, .has_high = true};
@@ -589,7 +588,8 @@ int access_walk(const access_plan *p, const context *cx, const constant *resolve
 
 void access_clear(access *a)
 {
-    ids_clear(&a->rows);
+    if (!a->is_lent)
+        ids_clear(&a->rows);
 }
 
 /* ---- rows ---- */
@@ -615,7 +615,7 @@ static int list_in(ids *l, const collection *of, const condition *k, conn *c, co
     int rc = FENEC_OK;
 
     buffer_init(&key);
-    for (uint32_t i = 0; !rc && i < k->node->item_count; i++) {
+    for (uint32_t i = 0; !rc && i < values->count; i++) {
         probe(of, k->index, &values->values[i], &key);
         const key_range one = {.low = key.bytes, .high = key.bytes, .low_len = key.len, .high_len = key.len,
                                .has_low = true, .has_high = true};
@@ -636,7 +636,7 @@ static int make_list(access *a, const collection *of, const context *cx, const c
         rc = list_entries(&l, cx->c, a->index, &range, err);
     } else if (a->list->kind == CONDITION_ID_IN) {
         const constant *c = &resolved[a->list->node->slot];
-        for (uint32_t i = 0; !rc && i < a->list->node->item_count; i++) {
+        for (uint32_t i = 0; !rc && i < c->count; i++) {
             int64_t id;
             if (id_equal_to(&c->values[i], &id) == ID_ONE)
                 rc = ids_add(&l, id, err);

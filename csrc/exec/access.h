@@ -62,6 +62,7 @@ typedef struct access {
     access_bounds bounds; /* KEY, RANGE */
     const condition *list; /* LIST not made yet: IN or ID_IN */
     bool is_made;          /* LIST: `rows` stand */
+    bool is_lent;          /* LIST: they are somebody else's */
     ids rows;              /* ascending, each once */
     int64_t named;   /* rows it names at most; INT64_MAX where nobody counted */
     const char *how; /* for explain */

@@ -7,6 +7,7 @@
 #include "base/varint.h"
 #include "exec/ids.h"
 #include "exec/node.h"
+#include "exec/subquery.h"
 #include "value/collation.h"
 #include "value/timestamp.h"
 #include "value/value.h"
@@ -298,34 +299,6 @@ static int test_has(const bound *e, const scope *s, bool *truth, error *err)
 
 /* ---- in ---- */
 
-static bool integers_hold(const constant *k, int64_t i)
-{
-    uint32_t low = 0, high = k->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (k->integers[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < k->count && k->integers[low] == i;
-}
-
-static bool texts_hold(const constant *k, const uint8_t *text, size_t len)
-{
-    uint32_t low = 0, high = k->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (order_texts(k->values[middle].bytes, k->values[middle].len, text, len) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < k->count && !order_texts(k->values[low].bytes, k->values[low].len, text, len);
-}
-
 static int test_in(const bound *e, const scope *s, bool *truth, error *err)
 {
     const constant *k = resolved(e, s);
@@ -340,22 +313,23 @@ static int test_in(const bound *e, const scope *s, bool *truth, error *err)
         return FENEC_OK;
     }
     if (k && k->how == HOW_INTEGERS) {
-        *truth = (left.kind == VALUE_INT || left.kind == VALUE_TIMESTAMP) && integers_hold(k, left.integer);
+        *truth = (left.kind == VALUE_INT || left.kind == VALUE_TIMESTAMP) && integers_hold(k->integers, k->count, left.integer);
         return FENEC_OK;
     }
     if (k && k->how == HOW_TEXTS) {
-        *truth = left.kind == VALUE_TEXT && texts_hold(k, left.bytes, left.len);
+        *truth = left.kind == VALUE_TEXT && values_hold_text(k->values, k->count, left.bytes, left.len);
         return FENEC_OK;
     }
-    for (uint32_t i = 0; !*truth && i < e->item_count; i++) {
-        if (!k) {
-            rc = e->items[i]->eval(e->items[i], s, &item, err);
-            if (rc)
-                return rc;
-        }
-        *truth = value_equal(&left, k ? &k->values[i] : &item);
+    if (k) {
+        *truth = value_set_holds(&k->set, &left);
+        return FENEC_OK;
     }
-    return FENEC_OK;
+    for (uint32_t i = 0; !rc && !*truth && i < e->item_count; i++) {
+        rc = e->items[i]->eval(e->items[i], s, &item, err);
+        if (!rc)
+            *truth = value_equal(&left, &item);
+    }
+    return rc;
 }
 
 static int test_in_field(const bound *e, const scope *s, bool *truth, error *err)
@@ -373,9 +347,9 @@ static int test_in_field(const bound *e, const scope *s, bool *truth, error *err
     if (len == 0)
         *truth = k->has_null;
     else if (k->how == HOW_INTEGERS && slot_integer(slot, len, &i))
-        *truth = integers_hold(k, i);
+        *truth = integers_hold(k->integers, k->count, i);
     else if (k->how == HOW_TEXTS && slot_text(slot, len, &text, &text_len))
-        *truth = texts_hold(k, text, text_len);
+        *truth = values_hold_text(k->values, k->count, text, text_len);
     else
         return test_in(e, s, truth, err);
     return FENEC_OK;
@@ -511,96 +485,85 @@ static int resolve_like(const bound *n, const scope *s, constant *k, error *err)
     return rc;
 }
 
-/* Heap sort: no recursion, no memory. */
-static void sort_texts(value *at, uint32_t count)
-{
-    for (uint32_t start = count / 2, end = count; end > 1;) {
-        if (start > 0) {
-            start--;
-        } else {
-            end--;
-            value top = at[0];
-            at[0] = at[end];
-            at[end] = top;
-        }
-        value moved = at[start];
-        uint32_t root = start, child;
-        while ((child = 2 * root + 1) < end) {
-            if (child + 1 < end &&
-                order_texts(at[child].bytes, at[child].len, at[child + 1].bytes, at[child + 1].len) < 0)
-                child++;
-            if (order_texts(at[child].bytes, at[child].len, moved.bytes, moved.len) <= 0)
-                break;
-            at[root] = at[child];
-            root = child;
-        }
-        at[root] = moved;
-    }
-}
-
 /* A list a field's bytes are looked up in by halving: ints in an int field, instants in a timestamp
  * field, texts in a text field. Anything else is compared one after another. */
 static int order_list(const bound *n, const scope *s, constant *k, error *err)
 {
     type_kind t = n->left->kind == NODE_ID ? TYPE_INT : n->left->field->type.kind;
     value_kind wanted = t == TYPE_INT ? VALUE_INT : t == TYPE_TEXT ? VALUE_TEXT : VALUE_TIMESTAMP;
-    uint32_t count = 0;
 
     if (t != TYPE_INT && t != TYPE_TEXT && t != TYPE_TIMESTAMP)
         return FENEC_OK;
-    for (uint32_t i = 0; i < n->item_count; i++)
-        if (k->values[i].kind != wanted && k->values[i].kind != VALUE_NULL)
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->values[i].kind != wanted)
             return FENEC_OK;
     if (t == TYPE_TEXT) {
-        for (uint32_t i = 0; i < n->item_count; i++)
-            if (k->values[i].kind == VALUE_TEXT)
-                k->values[count++] = k->values[i];
-        sort_texts(k->values, count);
+        values_sort_texts(k->values, k->count);
         k->how = HOW_TEXTS;
-    } else {
-        k->integers = arena_alloc(s->memory, sizeof *k->integers * (2 * (size_t)n->item_count + 1));
-        if (!k->integers)
-            return fail_memory(err);
-        for (uint32_t i = 0; i < n->item_count; i++)
-            if (k->values[i].kind != VALUE_NULL)
-                k->integers[count++] = k->values[i].integer;
-        ids_sort(k->integers, count, k->integers + n->item_count);
-        k->how = HOW_INTEGERS;
+        return FENEC_OK;
     }
-    k->count = count;
+    k->integers = arena_alloc(s->memory, sizeof *k->integers * (2 * (size_t)k->count + 1));
+    if (!k->integers)
+        return fail_memory(err);
+    for (uint32_t i = 0; i < k->count; i++)
+        k->integers[i] = k->values[i].integer;
+    ids_sort(k->integers, k->count, k->integers + k->count);
+    k->how = HOW_INTEGERS;
     return FENEC_OK;
 }
 
-static int resolve_in(const bound *n, const scope *s, constant *k, error *err)
+/* What the list holds, nulls left out. */
+static int list_values(const bound *n, const scope *s, constant *k, error *err)
 {
-    int64_t ms;
-
     k->values = arena_alloc(s->memory, sizeof *k->values * (n->item_count ? n->item_count : 1));
     if (!k->values)
         return fail_memory(err);
     for (uint32_t i = 0; i < n->item_count; i++) {
-        value *v = &k->values[i];
+        value *v = &k->values[k->count];
         int rc = n->items[i]->eval(n->items[i], s, v, err);
         if (rc)
             return rc;
-        if (v->kind == VALUE_NULL)
-            k->has_null = true;
-        else if (v->kind == VALUE_TEXT && is_plain_field(n->left) &&
-                 n->left->field->type.kind == TYPE_TIMESTAMP && timestamp_read(v->bytes, v->len, &ms))
-            *v = value_timestamp(ms);
+        k->has_null |= v->kind == VALUE_NULL;
+        k->count += v->kind != VALUE_NULL;
     }
-    k->how = HOW_VALUES;
-    k->count = n->item_count;
-    return n->left->kind == NODE_ID || is_plain_field(n->left) ? order_list(n, s, k, err) : FENEC_OK;
+    return FENEC_OK;
 }
 
-int constant_resolve(const bound *n, const scope *s, constant *k, error *err)
+/* For a timestamp field a text is the instant it spells; others equal none. */
+static void read_instants(constant *k)
+{
+    int64_t ms;
+
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->values[i].kind == VALUE_TEXT && timestamp_read(k->values[i].bytes, k->values[i].len, &ms))
+            k->values[i] = value_timestamp(ms);
+}
+
+static int resolve_in(const bound *n, const scope *s, explain *x, constant *k, error *err)
+{
+    bool plain = is_plain_field(n->left);
+    int rc = n->subquery ? subquery_values(n->subquery, s->cx, x, &k->values, &k->count, err)
+                         : list_values(n, s, k, err);
+
+    if (rc)
+        return rc;
+    if (plain && n->left->field->type.kind == TYPE_TIMESTAMP)
+        read_instants(k);
+    k->how = HOW_VALUES;
+    if (n->left->kind == NODE_ID || plain)
+        rc = order_list(n, s, k, err);
+    if (!rc && k->how == HOW_VALUES)
+        rc = value_set_make(&k->set, k->values, k->count, s->memory, err);
+    return rc;
+}
+
+int constant_resolve(const bound *n, const scope *s, explain *x, constant *k, error *err)
 {
     int rc = n->kind == NODE_COMPARE ? resolve_compare(n, s, k, err)
              : n->kind == NODE_LIKE  ? resolve_like(n, s, k, err)
-                                     : resolve_in(n, s, k, err);
+                                     : resolve_in(n, s, x, k, err);
 
-    if (rc == FENEC_OK || rc == FENEC_PANIC)
+    if (rc == FENEC_OK || rc == FENEC_PANIC || n->subquery)
         return rc;
     error_init(err);
     k->how = HOW_FAILED;

@@ -8,6 +8,8 @@
 #include "store/conn.h"
 #include "value/value.h"
 
+struct subquery_answer;
+
 typedef struct context {
     conn *c;            /* inside a snapshot or a block */
     const catalog *cat; /* as the statement sees it */
@@ -15,6 +17,7 @@ typedef struct context {
     uint32_t param_count;
     int64_t now_ms; /* now(): one per statement */
     arena *memory;  /* of the statement: goes with its answer */
+    struct subquery_answer **answered; /* by its inner reads so far: subquery.c's, NULL to start */
 } context;
 
 /* The parameter of a place, or FENEC_QUERY where it was not given. */

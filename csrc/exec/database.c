@@ -178,14 +178,15 @@ static int lay_vectors(call *k, const uint8_t *bytes, size_t len, error *err)
 /* ---- statements ---- */
 
 /* What one statement runs in: its memory is given back with the next. */
-static context context_of(const call *k, conn *c, const catalog *cat)
+static context context_of(const call *k, conn *c, const catalog *cat, struct subquery_answer **answered)
 {
     return (context){.c = c,
                      .cat = cat,
                      .params = k->params,
                      .param_count = k->param_count,
                      .now_ms = clock_now_ms(),
-                     .memory = &k->memory->memory};
+                     .memory = &k->memory->memory,
+                     .answered = answered};
 }
 
 static int check_exact(const call *k, const catalog *cat, error *err)
@@ -209,7 +210,8 @@ static int run_one(const call *k, uint32_t at, const plans *kept, conn *c, const
 {
     const stmt *s = &k->p->stmts[at];
     arena_mark here = arena_here(&k->memory->memory);
-    context cx = context_of(k, c, cat);
+    struct subquery_answer *answered = NULL;
+    context cx = context_of(k, c, cat, &answered);
     plan with;
     int rc;
 

@@ -4,6 +4,7 @@
 
 #include "catalog/catalog.h"
 #include "exec/node.h"
+#include "exec/subquery.h"
 #include "value/value.h"
 
 /* ---- working out ---- */
@@ -507,10 +508,7 @@ static int bind_call(const binder *w, const expr *e, bound *n)
     }
     n->function = function_find(e->name);
     if (!n->function)
-        fail(w->err, FENEC_QUERY,
-             strcmp(e->name, "hll_estimate") ? "there is no function `%s` here"
-                                             : "`%s` is not available in this build",
-             e->name);
+        fail(w->err, FENEC_QUERY, "there is no function `%s` here", e->name);
     else if (!function_takes(n->function, e->item_count))
         fail(w->err, FENEC_QUERY, "`%s` does not take %u arguments", e->name, (unsigned)e->item_count);
     else {
@@ -518,6 +516,18 @@ static int bind_call(const binder *w, const expr *e, bound *n)
         return FENEC_OK;
     }
     return bind_failure(w, n);
+}
+
+/* The static checks leave inner reads to filters. */
+static int bind_inner(const binder *w, const expr *e, bound *n)
+{
+    subquery *inner;
+
+    if (!w->b->cat || !w->b->once)
+        return fail(w->err, FENEC_QUERY, "in (get ...) stands in filters only");
+    int rc = subquery_bind(e->select, w->b->cat, w->a, &inner, w->err);
+    n->subquery = inner;
+    return rc;
 }
 
 /* Fills in what compare.c works with, and lists the node where it wants something worked out once. */
@@ -530,6 +540,8 @@ static int bind_condition(const binder *w, const expr *e, bound *n)
         rc = bind_node(w, e->right, &n->right);
     if (!rc && e->kind == EXPR_IN)
         rc = bind_items(w, e->items, e->item_count, n);
+    if (!rc && e->kind == EXPR_IN_SELECT)
+        rc = bind_inner(w, e, n);
     if (rc)
         return rc;
     n->reads_row |= n->left->reads_row || (n->right && n->right->reads_row);
@@ -577,8 +589,12 @@ static int bind_node(const binder *w, const expr *e, const bound **out)
         [EXPR_COMPARE] = NODE_COMPARE, [EXPR_LIKE] = NODE_LIKE,   [EXPR_HAS] = NODE_HAS,
         [EXPR_IN] = NODE_IN,       [EXPR_IN_SELECT] = NODE_IN,    [EXPR_IS_NULL] = NODE_IS_NULL,
         [EXPR_CALL] = NODE_CALL,   [EXPR_ARITH] = NODE_ARITH};
+    if (w->b->part && (e->kind == EXPR_FIELD || e->kind == EXPR_CALL)) {
+        int rc = w->b->part(w->b->parts, e, out, w->err);
+        if (rc || *out)
+            return rc;
+    }
     bound *n = node_new(w, kinds[e->kind]);
-
     if (!n)
         return fail_memory(w->err);
     *out = n;
@@ -603,9 +619,9 @@ static int bind_node(const binder *w, const expr *e, const bound **out)
     case EXPR_COMPARE:
     case EXPR_LIKE:
     case EXPR_HAS:
-    case EXPR_IN: return bind_condition(w, e, n);
+    case EXPR_IN:
+    case EXPR_IN_SELECT: return bind_condition(w, e, n);
     case EXPR_CALL: return bind_call(w, e, n);
-    case EXPR_IN_SELECT: return fail(w->err, FENEC_QUERY, "in (get ...) is not available in this build");
     }
     return fail(w->err, FENEC_PANIC, "an expression of no known kind");
 }
@@ -638,9 +654,10 @@ static bool calls_expired(const expr *e)
     }
 }
 
-int filter_bind(const expr *where, const collection *of, constants *once, arena *a, bound **out, error *err)
+int filter_bind(const expr *where, const catalog *cat, const collection *of, constants *once, arena *a, bound **out,
+                error *err)
 {
-    const binding b = {.place = BIND_FILTER, .of = of, .once = once};
+    const binding b = {.place = BIND_FILTER, .cat = cat, .of = of, .once = once};
     const binder w = {.b = &b, .a = a, .err = err};
     const bound *filter = NULL;
 
@@ -673,7 +690,7 @@ int filter_bind(const expr *where, const collection *of, constants *once, arena 
     return FENEC_OK;
 }
 
-int constants_resolve(const constants *list, const context *cx, constant **out, error *err)
+int constants_resolve(const constants *list, const context *cx, explain *x, constant **out, error *err)
 {
     const scope s = {.cx = cx, .memory = cx->memory};
 
@@ -684,7 +701,7 @@ int constants_resolve(const constants *list, const context *cx, constant **out, 
     if (!k)
         return fail_memory(err);
     for (uint32_t i = 0; i < list->count; i++) {
-        int rc = constant_resolve(list->nodes[i], &s, &k[i], err);
+        int rc = constant_resolve(list->nodes[i], &s, x, &k[i], err);
         if (rc)
             return rc;
     }

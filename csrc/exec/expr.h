@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "exec/context.h"
+#include "exec/explain.h"
 #include "ql/ast.h"
 #include "store/row.h"
 
@@ -33,12 +34,16 @@ typedef enum bind_place {
 
 typedef struct binding {
     bind_place place;
+    const catalog *cat;      /* FILTER: of inner reads */
     const collection *of;    /* whose fields names read; NULL for BIND_VALUE */
     const collection *fresh; /* `else set`: "new.f" reads the document being put; else NULL */
     constants *once;         /* where to list what is worked out once a run; may be NULL */
+    /* Over groups: the node a field or call stands for, *out NULL where it stands for itself. */
+    int (*part)(void *parts, const expr *e, const bound **out, error *err);
+    void *parts;
 } binding;
 
-/* FENEC_QUERY (a clause this build does not run: `in (get ...)`), NOT_FOUND, TYPE, PANIC. */
+/* FENEC_QUERY, NOT_FOUND, TYPE, PANIC; what binding an inner read answers. */
 int expr_bind(const expr *e, const binding *b, arena *a, bound **out, error *err);
 
 /* What an evaluation reads. Temporaries go to `memory`, which the caller rewinds between rows. */
@@ -49,10 +54,12 @@ typedef struct scope {
     value fresh_id;           /* its id, null where it names none */
     arena *memory;
     const constant *resolved; /* of the list the expression was bound with; NULL: not worked out */
+    const void *parts;        /* what nodes of binding.part read */
 } scope;
 
-/* *out in cx->memory, by place in the list. What fails is left to the row that meets it. PANIC. */
-int constants_resolve(const constants *list, const context *cx, constant **out, error *err);
+/* *out in cx->memory, by place in the list. What fails is left to the row that meets it; an inner read runs
+ * here, its steps told to x, and its failure is the call's. PANIC. */
+int constants_resolve(const constants *list, const context *cx, explain *x, constant **out, error *err);
 
 int expr_eval(const bound *e, const scope *s, value *out, error *err);
 int expr_test(const bound *e, const scope *s, bool *truth, error *err); /* as a condition */
@@ -60,7 +67,8 @@ int expr_test(const bound *e, const scope *s, bool *truth, error *err); /* as a 
 /* A filter over a collection with @ttl leaves out rows past their time, unless it calls expired().
  * Filters are bound by filter_bind, which adds that: `where` may be NULL; *out NULL: every row passes.
  * expired() without @ttl is FENEC_QUERY here. */
-int filter_bind(const expr *where, const collection *of, constants *once, arena *a, bound **out, error *err);
+int filter_bind(const expr *where, const catalog *cat, const collection *of, constants *once, arena *a, bound **out,
+                error *err);
 
 /* Whether a row is past its time at now_ms. */
 int row_expired(const collection *of, const row *r, int64_t now_ms, arena *a, bool *out, error *err);

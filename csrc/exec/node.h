@@ -3,6 +3,7 @@
 #define EXEC_NODE_H
 
 #include "exec/expr.h"
+#include "exec/value_set.h"
 #include "value/packed.h"
 
 typedef enum node_kind {
@@ -18,11 +19,12 @@ typedef enum node_kind {
     NODE_COMPARE,/* left op right */
     NODE_LIKE,
     NODE_HAS,
-    NODE_IN,     /* left, items */
+    NODE_IN,     /* left, items or subquery */
     NODE_IS_NULL,
     NODE_ARITH,  /* items[0] ops[1] items[1] ... */
     NODE_CASE,   /* items */
     NODE_CALL,   /* function, items */
+    NODE_PART,   /* of a group: of binding.part */
     NODE_EXPIRED,
     NODE_LIVE    /* not expired(), in front of a filter over a collection with @ttl */
 } node_kind;
@@ -46,6 +48,7 @@ struct bound {
     const path *path;            /* FIELD, FRESH: as written, "new." left off */
     const collection *of;        /* EXPIRED, LIVE */
     const function *function;
+    const struct subquery *subquery; /* IN (get ...) */
     const bound *left, *right;
     const bound **items;
     uint8_t *ops;
@@ -64,24 +67,25 @@ typedef enum constant_how {
     HOW_FIXED,   /* whatever the field holds, if anything, the order is `order` */
     HOW_INTEGERS,/* in: ascending integers */
     HOW_TEXTS,   /* in: ascending texts, by bytes */
-    HOW_VALUES   /* in: values one after another */
+    HOW_VALUES   /* in: values of any kind */
 } constant_how;
 
 struct constant {
     constant_how how;
-    bool has_null;   /* in: a null stands in the list */
+    bool has_null;   /* in: a null stands in the list, which is not among the values */
     bool ascii;      /* like: the needle is ASCII */
     int order;       /* FIXED */
     double number;   /* DOUBLE */
     value v;         /* the operand; like: the lowered needle */
     uint32_t count;
-    value *values;   /* in */
+    value *values;   /* in: as they came, but for TEXTS */
+    value_set set;   /* in: VALUES */
     int64_t *integers;
 };
 
 /* compare.c */
 int compare_shape(bound *n, const binding *b, bool *once, error *err); /* test; *once: wants a constant */
-int constant_resolve(const bound *n, const scope *s, constant *k, error *err);
+int constant_resolve(const bound *n, const scope *s, explain *x, constant *k, error *err);
 bool compare_holds(compare_op op, int order);
 
 /* functions.c: NULL where there is no such function */

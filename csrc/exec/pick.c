@@ -99,8 +99,8 @@ static int bind_order(pick_plan *p, const sort_key order[], uint32_t order_count
     return FENEC_OK;
 }
 
-int pick_bind(const collection *of, const expr *where, const sort_key order[], uint32_t order_count,
-              count_value limit, count_value offset, arena *a, pick_plan **out, error *err)
+int pick_bind(const catalog *cat, const collection *of, const expr *where, const sort_key order[],
+              uint32_t order_count, count_value limit, count_value offset, arena *a, pick_plan **out, error *err)
 {
     pick_plan *p = arena_zeroed(a, sizeof *p);
     bound *filter;
@@ -110,7 +110,7 @@ int pick_bind(const collection *of, const expr *where, const sort_key order[], u
     p->of = of;
     p->limit = limit;
     p->offset = offset;
-    int rc = filter_bind(where, of, &p->once, a, &filter, err);
+    int rc = filter_bind(where, cat, of, &p->once, a, &filter, err);
     if (rc)
         return rc;
     p->filter = filter;
@@ -124,144 +124,161 @@ int pick_bind(const collection *of, const expr *where, const sort_key order[], u
 
 /* ---- running ---- */
 
-typedef struct run {
-    const pick_plan *p;
-    const context *cx;
-    constant *resolved;
-    explain *x;
-    arena_mark mark; /* of cx->memory: what a row took is given back before the next */
-    scope s;
-    row at;
-    int64_t offset, limit;
-    int64_t page; /* offset and limit together */
-    uint64_t tested, matched;
-    bool stopped; /* at the end of the page */
-    pick_visit *visit;
-    void *to;
-} run;
-
-static inline void give_back(const run *r)
+static inline void give_back(const picking *k)
 {
-    arena *a = r->cx->memory;
+    arena *a = k->cx->memory;
 
-    if (a->head != r->mark.head || a->at != r->mark.at)
-        arena_rewind(a, r->mark);
+    if (a->head != k->mark.head || a->at != k->mark.at)
+        arena_rewind(a, k->mark);
 }
 
-/* Whether the row at r->at passes. */
-static inline int passes(run *r, bool exact, bool *out, error *err)
+/* Whether the row at k->at passes. */
+static inline int passes(picking *k, bool exact, bool *out, error *err)
 {
-    r->tested++;
+    int rc = FENEC_OK;
+
+    k->tested++;
     *out = true;
-    if (!exact && r->p->filter) {
-        int rc = r->p->filter->test(r->p->filter, &r->s, out, err);
-        if (rc)
-            return rc;
-    }
-    r->matched += *out;
-    return FENEC_OK;
-}
-
-static int run_begin(run *r, const pick_plan *p, const context *cx, explain *x, error *err)
-{
-    *r = (run){.p = p, .cx = cx, .x = x};
-    int rc = constants_resolve(&p->once, cx, &r->resolved, err);
-
-    r->s = (scope){.cx = cx, .row = &r->at, .memory = cx->memory, .resolved = r->resolved};
-    r->mark = arena_here(cx->memory);
+    if (!exact && k->p->filter)
+        rc = k->p->filter->test(k->p->filter, &k->s, out, err);
+    if (!rc && *out && k->also)
+        rc = k->also(k->with, &k->at, out, err);
+    if (!rc)
+        k->matched += *out;
     return rc;
 }
 
-static void explain_access(const run *r, const access *a)
+int pick_begin(picking *k, const pick_plan *p, const context *cx, explain *x, error *err)
 {
-    if (!r->x)
-        return;
-    if (a->kind != ACCESS_SCAN) {
-        explain_step(r->x, "filter: %s named %" PRIu64 " rows, %s, %" PRIu64 " matched%s", a->how, r->tested,
-                     a->exact ? "which are the answer" : "candidates to test", r->matched,
-                     r->stopped ? ", stopped at the page" : "");
-        return;
-    }
-    if (!r->p->filter)
-        explain_step(r->x, "filter: none%s", r->stopped ? ", stopped at the page" : "");
-    else
-        explain_step(r->x, "filter: full scan, %" PRIu64 " rows tested, %" PRIu64 " matched%s", r->tested,
-                     r->matched, r->stopped ? ", stopped at the page" : "");
+    *k = (picking){.p = p, .cx = cx, .x = x};
+    sorter_init(&k->sort, p->by, p->key_count, 0);
+    int rc = constants_resolve(&p->once, cx, x, &k->resolved, err);
+    if (!rc)
+        rc = context_count(cx, &p->limit, "limit", INT64_MAX, &k->limit, err);
+    if (!rc)
+        rc = context_count(cx, &p->offset, "offset", 0, &k->offset, err);
+    k->page = k->limit > INT64_MAX - k->offset ? INT64_MAX : k->limit + k->offset;
+    k->s = (scope){.cx = cx, .row = &k->at, .memory = cx->memory, .resolved = k->resolved};
+    return rc;
 }
 
-/* The page of rows that come in the order asked for. */
-static int page_rows(run *r, access *a, bool descending, error *err)
+void pick_end(picking *k)
+{
+    sorter_clear(&k->sort);
+}
+
+static void start(picking *k, pick_visit *visit, void *to)
+{
+    k->visit = visit;
+    k->to = to;
+    k->tested = k->matched = 0;
+    k->stopped = false;
+    k->mark = arena_here(k->cx->memory);
+}
+
+static void explain_access(const picking *k, const access *a)
+{
+    if (!k->x)
+        return;
+    if (a->kind != ACCESS_SCAN) {
+        explain_step(k->x, "filter: %s named %" PRIu64 " rows, %s, %" PRIu64 " matched%s", a->how, k->tested,
+                     a->exact ? "which are the answer" : "candidates to test", k->matched,
+                     k->stopped ? ", stopped at the page" : "");
+        return;
+    }
+    if (!k->p->filter)
+        explain_step(k->x, "filter: none%s", k->stopped ? ", stopped at the page" : "");
+    else
+        explain_step(k->x, "filter: full scan, %" PRIu64 " rows tested, %" PRIu64 " matched%s", k->tested,
+                     k->matched, k->stopped ? ", stopped at the page" : "");
+}
+
+/* The rows from `offset` on of the first `page` that pass, in the order they come in. */
+static int page_rows(picking *k, access *a, bool descending, int64_t offset, int64_t page, error *err)
 {
     access_rows rows;
-    int rc = access_open(&rows, a, r->p->of, r->cx, r->resolved, descending, err);
+    int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, descending, err);
 
     while (!rc) {
         bool pass;
-        if (r->matched >= (uint64_t)r->page) {
-            r->stopped = true;
+        if (k->matched >= (uint64_t)page) {
+            k->stopped = true;
             break;
         }
-        rc = access_next(&rows, &r->at, err);
+        rc = access_next(&rows, &k->at, err);
         if (rc)
             break;
-        rc = passes(r, a->exact, &pass, err);
-        if (!rc && pass && r->visit && r->matched > (uint64_t)r->offset)
-            rc = r->visit(r->to, &r->at, err);
-        give_back(r);
+        rc = passes(k, a->exact, &pass, err);
+        if (!rc && pass && k->visit && k->matched > (uint64_t)offset)
+            rc = k->visit(k->to, &k->at, err);
+        give_back(k);
     }
     access_close(&rows);
     return rc == FN_END ? FENEC_OK : rc;
 }
 
-static int visit_id(run *r, int64_t id, error *err)
+static int visit_id(picking *k, int64_t id, error *err)
 {
-    int rc = access_row(r->p->of, r->cx->c, id, &r->at, err);
+    int rc = access_row(k->p->of, k->cx->c, id, &k->at, err);
 
     if (!rc)
-        rc = r->visit(r->to, &r->at, err);
-    give_back(r);
+        rc = k->visit(k->to, &k->at, err);
+    give_back(k);
     return rc;
+}
+
+/* The cheapest way, or the rows named from outside where they are fewer. */
+static int choose(picking *k, int64_t page, access *a, error *err)
+{
+    int rc = access_choose(&k->p->access, k->cx, k->resolved, page, a, err);
+
+    if (rc || !k->among || (uint64_t)a->named <= k->among->count)
+        return rc;
+    access_clear(a);
+    *a = (access){.kind = ACCESS_LIST,
+                  .is_made = true,
+                  .is_lent = true,
+                  .rows = *k->among,
+                  .named = (int64_t)k->among->count,
+                  .exact = !k->p->filter,
+                  .how = "keys of the rows looked up"};
+    return FENEC_OK;
 }
 
 /* ---- in order of keys ---- */
 
-static int sort_rows(run *r, access *a, sorter *sort, value *keys, error *err)
+static int sort_rows(picking *k, access *a, value *keys, error *err)
 {
-    const pick_plan *p = r->p;
+    const pick_plan *p = k->p;
     access_rows rows;
-    int rc = access_open(&rows, a, p->of, r->cx, r->resolved, false, err);
+    int rc = access_open(&rows, a, p->of, k->cx, k->resolved, false, err);
 
-    while (!rc && (rc = access_next(&rows, &r->at, err)) == FENEC_OK) {
+    while (!rc && (rc = access_next(&rows, &k->at, err)) == FENEC_OK) {
         bool pass;
-        rc = passes(r, a->exact, &pass, err);
+        rc = passes(k, a->exact, &pass, err);
         for (uint32_t i = 0; !rc && pass && i < p->key_count; i++)
-            rc = p->keys[i]->eval(p->keys[i], &r->s, &keys[i], err);
+            rc = p->keys[i]->eval(p->keys[i], &k->s, &keys[i], err);
         if (!rc && pass)
-            rc = sorter_add(sort, r->at.id, keys, err);
-        give_back(r);
+            rc = sorter_add(&k->sort, k->at.id, keys, err);
+        give_back(k);
     }
     access_close(&rows);
     return rc == FN_END ? FENEC_OK : rc;
 }
 
-static int page_sorted(run *r, access *a, error *err)
+static int page_sorted(picking *k, access *a, error *err)
 {
-    const pick_plan *p = r->p;
-    sorter sort;
-    value *keys = arena_alloc(r->cx->memory, sizeof *keys * p->key_count);
+    value *keys = arena_alloc(k->cx->memory, sizeof *keys * k->p->key_count);
 
     if (!keys)
         return fail_memory(err);
-    r->mark = arena_here(r->cx->memory);
-    sorter_init(&sort, p->by, p->key_count, (uint64_t)r->page);
-    int rc = sort_rows(r, a, &sort, keys, err);
+    k->mark = arena_here(k->cx->memory);
+    sorter_reset(&k->sort, (uint64_t)k->page);
+    int rc = sort_rows(k, a, keys, err);
     if (!rc)
-        rc = sorter_finish(&sort, err);
-    explain_access(r, a);
-    explain_step(r->x, "order: keys read, %zu rows put in order", sort.count);
-    for (size_t i = (size_t)r->offset; !rc && i < sort.count; i++)
-        rc = visit_id(r, sorter_id(&sort, i), err);
-    sorter_clear(&sort);
+        rc = sorter_finish(&k->sort, err);
+    for (size_t i = (size_t)k->offset; !rc && i < k->sort.count; i++)
+        rc = visit_id(k, sorter_id(&k->sort, i), err);
     return rc;
 }
 
@@ -269,48 +286,48 @@ static int page_sorted(run *r, access *a, error *err)
 
 /* Whether walking is likely cheaper than testing the rows an access names and keeping the first. A walk is
  * taken to meet rows that pass evenly. */
-static int walk_pays(const run *r, const access *a, bool *out, error *err)
+static int walk_pays(const picking *k, const access *a, bool *out, error *err)
 {
     int64_t last;
-    int rc = rows_last_id(r->cx->c, table_records(r->p->of->number), &last, err);
+    int rc = rows_last_id(k->cx->c, table_records(k->p->of->number), &last, err);
 
     if (rc)
         return rc;
-    *out = r->page <= WALK_PAGE_MIN || r->page <= last / WALK_SHARE;
-    if (a->kind != ACCESS_SCAN && a->index != r->p->walk)
-        *out &= (double)a->named * (double)a->named > (double)r->page * (double)last;
+    *out = k->page <= WALK_PAGE_MIN || k->page <= last / WALK_SHARE;
+    if (a->kind != ACCESS_SCAN && a->index != k->p->walk)
+        *out &= (double)a->named * (double)a->named > (double)k->page * (double)last;
     return FENEC_OK;
 }
 
 /* The ids of the page; *gave_up where the entries are in no order, or too many were
  * tested. */
-static int walk_ids(run *r, const access_bounds *b, bool exact, int64_t most, ids *page,
+static int walk_ids(picking *k, const access_bounds *b, bool exact, int64_t most, ids *page,
                     bool *gave_up, error *err)
 {
-    const pick_plan *p = r->p;
+    const pick_plan *p = k->p;
     const key_range range = access_range(b);
     cursor cur = {0};
     const uint8_t *key;
     size_t len;
     int64_t id;
-    int rc = cursor_entries(&cur, r->cx->c, table_index(p->walk->number), &range, p->by[0].descending, err);
+    int rc = cursor_entries(&cur, k->cx->c, table_index(p->walk->number), &range, p->by[0].descending, err);
 
     *gave_up = false;
-    while (!rc && r->matched < (uint64_t)r->page && (rc = cursor_next_entry(&cur, &id, &key, &len, err)) == 0) {
+    while (!rc && k->matched < (uint64_t)k->page && (rc = cursor_next_entry(&cur, &id, &key, &len, err)) == 0) {
         bool pass = true;
-        *gave_up = len > KEY_EXACT_MAX || (!exact && r->tested >= (uint64_t)most);
+        *gave_up = len > KEY_EXACT_MAX || (!exact && k->tested >= (uint64_t)most);
         if (*gave_up)
             break;
         if (exact) {
-            r->tested++;
-            r->matched++;
+            k->tested++;
+            k->matched++;
         } else {
-            rc = access_row(p->of, r->cx->c, id, &r->at, err);
+            rc = access_row(p->of, k->cx->c, id, &k->at, err);
             if (!rc)
-                rc = passes(r, false, &pass, err);
-            give_back(r);
+                rc = passes(k, false, &pass, err);
+            give_back(k);
         }
-        if (!rc && pass && r->matched > (uint64_t)r->offset)
+        if (!rc && pass && k->matched > (uint64_t)k->offset)
             rc = ids_add(page, id, err);
     }
     cursor_close(&cur);
@@ -318,7 +335,7 @@ static int walk_ids(run *r, const access_bounds *b, bool exact, int64_t most, id
 }
 
 /* *walked false: the page is still to be made another way. */
-static int page_walked(run *r, bool *walked, error *err)
+static int page_walked(picking *k, bool *walked, error *err)
 {
     access_bounds b;
     bool exact, usable, gave_up;
@@ -326,110 +343,171 @@ static int page_walked(run *r, bool *walked, error *err)
     int64_t last;
 
     *walked = false;
-    int rc = access_walk(&r->p->access, r->cx, r->resolved, r->p->walk, &b, &exact, &usable, err);
+    int rc = access_walk(&k->p->access, k->cx, k->resolved, k->p->walk, &b, &exact, &usable, err);
     if (!rc && !usable)
-        explain_step(r->x, "order: the ordered index holds a value it cannot place");
+        explain_step(k->x, "order: the ordered index holds a value it cannot place");
     if (rc || !usable)
         return rc;
-    rc = rows_last_id(r->cx->c, table_records(r->p->of->number), &last, err);
+    rc = rows_last_id(k->cx->c, table_records(k->p->of->number), &last, err);
     if (rc)
         return rc;
-    r->mark = arena_here(r->cx->memory);
-    rc = walk_ids(r, &b, exact, last / WALK_SHARE + 1, &page, &gave_up, err);
+    exact &= !k->also;
+    rc = walk_ids(k, &b, exact, last / WALK_SHARE + 1, &page, &gave_up, err);
     if (!rc && gave_up) {
-        explain_step(r->x, "order: the ordered index given up after %" PRIu64 " rows", r->tested);
-        r->tested = r->matched = 0;
+        explain_step(k->x, "order: the ordered index given up after %" PRIu64 " rows", k->tested);
+        k->tested = k->matched = 0;
     } else if (!rc) {
-        if (!r->p->filter)
-            explain_step(r->x, "filter: none");
+        if (!k->p->filter)
+            explain_step(k->x, "filter: none");
         else
-            explain_step(r->x, "filter: %s", exact ? "an ordered index, which is the answer" : "tested on the walk");
-        explain_step(r->x, "order: the ordered index walked %s, %" PRIu64 " rows tested",
-                     r->p->by[0].descending ? "descending" : "ascending", r->tested);
+            explain_step(k->x, "filter: %s", exact ? "an ordered index, which is the answer" : "tested on the walk");
+        explain_step(k->x, "order: the ordered index walked %s, %" PRIu64 " rows tested",
+                     k->p->by[0].descending ? "descending" : "ascending", k->tested);
         *walked = true;
         for (size_t i = 0; !rc && i < page.count; i++)
-            rc = visit_id(r, page.at[i], err);
+            rc = visit_id(k, page.at[i], err);
     }
     ids_clear(&page);
     return rc;
 }
 
-static int pick_page(run *r, error *err)
+/* ---- whole runs ---- */
+
+static int run_page(picking *k, error *err)
 {
-    const pick_plan *p = r->p;
+    const pick_plan *p = k->p;
     bool id_order = p->key_count == 1 && p->keys[0]->kind == NODE_ID; /* descending: ascending is none */
     bool walk = false;
     access a;
-    int rc = access_choose(&p->access, r->cx, r->resolved, p->key_count ? INT64_MAX : r->page, &a, err);
+    int rc = choose(k, p->key_count ? INT64_MAX : k->page, &a, err);
 
     if (rc)
         return rc;
     if (p->key_count == 0 || (id_order && a.kind == ACCESS_SCAN)) {
-        rc = page_rows(r, &a, id_order, err);
-        explain_access(r, &a);
+        rc = page_rows(k, &a, id_order, k->offset, k->page, err);
+        explain_access(k, &a);
         if (id_order)
-            explain_step(r->x, "order: the id index walked descending");
+            explain_step(k->x, "order: the id index walked descending");
         access_clear(&a);
         return rc;
     }
-    if (p->walk && r->page < INT64_MAX && a.kind != ACCESS_ID)
-        rc = walk_pays(r, &a, &walk, err);
+    if (p->walk && k->page < INT64_MAX && a.kind != ACCESS_ID)
+        rc = walk_pays(k, &a, &walk, err);
     if (!rc && walk)
-        rc = page_walked(r, &walk, err);
-    if (!rc && !walk)
-        rc = page_sorted(r, &a, err);
+        rc = page_walked(k, &walk, err);
+    if (!rc && !walk) {
+        rc = page_sorted(k, &a, err);
+        explain_access(k, &a);
+        explain_step(k->x, "order: keys read, %zu rows put in order", k->sort.count);
+    }
     access_clear(&a);
     return rc;
 }
 
-int pick_run(const pick_plan *p, const context *cx, pick_visit *visit, void *to, explain *x, error *err)
+int pick_page(picking *k, pick_visit *visit, void *to, error *err)
 {
-    run r;
-    int rc = run_begin(&r, p, cx, x, err);
-
-    r.visit = visit;
-    r.to = to;
-    if (!rc)
-        rc = context_count(cx, &p->limit, "limit", INT64_MAX, &r.limit, err);
-    if (!rc)
-        rc = context_count(cx, &p->offset, "offset", 0, &r.offset, err);
-    if (rc)
-        return rc;
-    r.page = r.limit > INT64_MAX - r.offset ? INT64_MAX : r.limit + r.offset;
-    if (r.limit == 0) {
-        explain_step(x, "filter: not tested, the page is empty");
+    start(k, visit, to);
+    if (k->limit == 0) {
+        explain_step(k->x, "filter: not tested, the page is empty");
         return FENEC_OK;
     }
-    return pick_page(&r, err);
+    return run_page(k, err);
+}
+
+/* Every row that passes, by ascending id. */
+static int run_all(picking *k, access *a, error *err)
+{
+    int rc = choose(k, INT64_MAX, a, err);
+
+    if (!rc) {
+        rc = page_rows(k, a, false, 0, INT64_MAX, err);
+        access_clear(a);
+    }
+    return rc;
+}
+
+int pick_each(picking *k, pick_visit *visit, void *to, error *err)
+{
+    access a;
+
+    start(k, visit, to);
+    return run_all(k, &a, err);
+}
+
+int pick_all(picking *k, int64_t *count, error *err)
+{
+    const pick_plan *p = k->p;
+    bool counts = false;
+    access a;
+    int rc = FENEC_OK;
+
+    start(k, NULL, NULL);
+    if (!p->filter && !k->also) {
+        explain_step(k->x, "filter: none");
+        return rows_count(k->cx->c, table_records(p->of->number), count, err);
+    }
+    if (!k->also)
+        rc = access_count(&p->access, k->cx, k->resolved, &counts, count, err);
+    if (!rc && counts)
+        explain_step(k->x, "filter: an index counted, no row read");
+    if (rc || counts)
+        return rc;
+    rc = run_all(k, &a, err);
+    explain_access(k, &a);
+    *count = (int64_t)k->matched;
+    return rc;
+}
+
+int pick_along(picking *k, access *from, pick_visit *visit, void *to, error *err)
+{
+    start(k, visit, to);
+    if (k->limit == 0)
+        return FENEC_OK;
+    from->exact = false;
+    return k->p->key_count ? page_sorted(k, from, err)
+                           : page_rows(k, from, false, k->offset, k->page, err);
+}
+
+int pick_any(picking *k, access *from, bool *out, error *err)
+{
+    start(k, NULL, NULL);
+    from->exact = false;
+    int rc = page_rows(k, from, false, 0, 1, err);
+    *out = k->matched > 0;
+    return rc;
+}
+
+int pick_cost(picking *k, int64_t *rows, error *err)
+{
+    access a;
+    int rc = choose(k, INT64_MAX, &a, err);
+
+    if (rc)
+        return rc;
+    *rows = a.named;
+    access_clear(&a);
+    return *rows < INT64_MAX ? FENEC_OK : rows_count(k->cx->c, table_records(k->p->of->number), rows, err);
+}
+
+int pick_run(const pick_plan *p, const context *cx, pick_visit *visit, void *to, explain *x, error *err)
+{
+    picking k;
+    int rc = pick_begin(&k, p, cx, x, err);
+
+    if (!rc)
+        rc = pick_page(&k, visit, to, err);
+    pick_end(&k);
+    return rc;
 }
 
 int pick_count(const pick_plan *p, const context *cx, int64_t *out, explain *x, error *err)
 {
-    bool counts;
-    access a;
-    run r;
-    int rc = run_begin(&r, p, cx, x, err);
+    picking k;
+    int rc = pick_begin(&k, p, cx, x, err);
 
-    if (rc)
-        return rc;
-    if (!p->filter) {
-        explain_step(x, "filter: none");
-        return rows_count(cx->c, table_records(p->of->number), out, err);
-    }
-    rc = access_count(&p->access, cx, r.resolved, &counts, out, err);
-    if (rc || counts) {
-        explain_step(x, "filter: an index counted, no row read");
-        return rc;
-    }
-    r.page = INT64_MAX;
-    r.mark = arena_here(cx->memory);
-    rc = access_choose(&p->access, cx, r.resolved, INT64_MAX, &a, err);
-    if (rc)
-        return rc;
-    rc = page_rows(&r, &a, false, err);
-    explain_access(&r, &a);
-    access_clear(&a);
-    *out = (int64_t)r.matched;
+    if (!rc)
+        rc = pick_all(&k, out, err);
+    pick_end(&k);
     return rc;
 }
 

@@ -86,6 +86,15 @@ static int write_field(const scope *s, uint32_t field, answer *w, error *err)
     return FENEC_OK;
 }
 
+int projection_value(const project_item *item, const scope *s, value *out, error *err)
+{
+    switch (item->kind) {
+    case PROJECT_ID: *out = value_int(s->row->id); return FENEC_OK;
+    case PROJECT_FIELD: return row_field(s->row, item->field, s->memory, out, err);
+    default: return item->e->eval(item->e, s, out, err);
+    }
+}
+
 int projection_row(const projection *p, const scope *s, answer *w, error *err)
 {
     answer_row(w);

@@ -23,6 +23,9 @@ typedef struct projection {
 int projection_bind(const collection *of, const column *columns, uint32_t count, arena *a, projection *out,
                     error *err);
 
+/* The value of a column of s->row. */
+int projection_value(const project_item *item, const scope *s, value *out, error *err);
+
 /* Writes s->row as the next row, straight from its record where it can. */
 int projection_row(const projection *p, const scope *s, answer *w, error *err);
 

@@ -74,7 +74,7 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
         rc = s->count ? bind_count(p, a, err)
                       : projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
     if (!rc)
-        rc = pick_bind(p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
+        rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
     if (!rc)
         *out = p;
     return rc;
@@ -113,7 +113,7 @@ static int run_rows(const read_plan *p, const context *cx, buffer *out, explain 
 {
     constant *resolved;
     answer w;
-    int rc = constants_resolve(&p->list.once, cx, &resolved, err);
+    int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
 
     if (rc)
         return rc;
@@ -158,6 +158,35 @@ static int run_count(const read_plan *p, const context *cx, buffer *out, explain
 static int run(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
 {
     return p->s->count ? run_count(p, cx, out, x, err) : run_rows(p, cx, out, x, err);
+}
+
+/* ---- for `in (get ...)` ---- */
+
+typedef struct reading {
+    const read_plan *p;
+    scope s;
+    read_visit *visit;
+    void *to;
+} reading;
+
+static int read_row(void *to, const row *r, error *err)
+{
+    reading *t = to;
+    value v;
+
+    t->s.row = r;
+    int rc = projection_value(&t->p->list.items[0], &t->s, &v, err);
+    return rc ? rc : t->visit(t->to, &v, err);
+}
+
+int read_values(const read_plan *p, const context *cx, read_visit *visit, void *to, explain *x, error *err)
+{
+    reading t = {.p = p, .s = {.cx = cx, .memory = cx->memory}, .visit = visit, .to = to};
+    constant *resolved;
+    int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
+
+    t.s.resolved = resolved;
+    return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
 }
 
 int read_run(const read_plan *p, const context *cx, buffer *out, error *err)

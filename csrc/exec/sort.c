@@ -9,8 +9,10 @@ struct sort_entry {
     value keys[];
 };
 
-/* A heap whose entries were replaced is copied anew once this much of it is garbage. */
-enum { GARBAGE_MAX = 1 << 20 };
+enum {
+    GARBAGE_MAX = 1 << 20, /* a heap whose entries were replaced is copied anew once this much is garbage */
+    FEW = 16               /* sorted by insertion, without memory */
+};
 
 void sorter_init(sorter *s, const sort_by by[], uint32_t key_count, uint64_t keep)
 {
@@ -26,6 +28,16 @@ void sorter_clear(sorter *s)
     arena_clear(&s->bytes);
     s->entries = NULL;
     s->count = s->cap = 0;
+}
+
+void sorter_reset(sorter *s, uint64_t keep)
+{
+    arena_reset(&s->slots);
+    arena_reset(&s->bytes);
+    s->count = 0;
+    s->used = s->garbage = 0;
+    s->is_heap = false;
+    s->keep = keep;
 }
 
 static int order_of(const sorter *s, int64_t a_id, const value *a, int64_t b_id, const value *b)
@@ -165,8 +177,16 @@ static void merge(const sorter *s, sort_entry **from, size_t middle, size_t end,
 
 int sorter_finish(sorter *s, error *err)
 {
-    if (s->count < 2)
+    if (s->count <= FEW) {
+        for (size_t i = 1; i < s->count; i++) {
+            sort_entry *moved = s->entries[i];
+            size_t at = i;
+            for (; at > 0 && order_entries(s, s->entries[at - 1], moved) > 0; at--)
+                s->entries[at] = s->entries[at - 1];
+            s->entries[at] = moved;
+        }
         return FENEC_OK;
+    }
     sort_entry **spare = memory_alloc(s->count * sizeof *spare), **from = s->entries, **to = spare;
     if (!spare)
         return fail_memory(err);

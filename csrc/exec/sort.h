@@ -32,6 +32,7 @@ typedef struct sorter {
 
 void sorter_init(sorter *s, const sort_by by[], uint32_t key_count, uint64_t keep);
 void sorter_clear(sorter *s);
+void sorter_reset(sorter *s, uint64_t keep); /* empty again, its memory kept */
 
 /* Copies what it keeps. PANIC. */
 int sorter_add(sorter *s, int64_t id, const value keys[], error *err);

@@ -50,7 +50,7 @@ static int bind_put(write_plan *p, arena *a, error *err)
     return p->s->else_set ? pairs_bind(&p->s->set, p->of, &in_set, a, &p->set, err) : FENEC_OK;
 }
 
-static int bind_picked(write_plan *p, arena *a, error *err)
+static int bind_picked(write_plan *p, const catalog *cat, arena *a, error *err)
 {
     const stmt *s = p->s;
     const binding in_set = {.place = BIND_SET, .of = p->of};
@@ -59,7 +59,7 @@ static int bind_picked(write_plan *p, arena *a, error *err)
     if (s->kind == STMT_UPDATE)
         rc = pairs_bind(&s->set, p->of, &in_set, a, &p->set, err);
     if (rc == FENEC_OK)
-        rc = pick_bind(p->of, s->where, s->order, s->order_count, s->limit, (count_value){0}, a, &p->pick, err);
+        rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, (count_value){0}, a, &p->pick, err);
     return rc;
 }
 
@@ -77,7 +77,7 @@ int write_bind(const stmt *s, const catalog *cat, arena *a, write_plan **out, er
     if (s->returning.given)
         rc = bind_returning(p, a, err);
     if (rc == FENEC_OK)
-        rc = s->kind == STMT_PUT ? bind_put(p, a, err) : bind_picked(p, a, err);
+        rc = s->kind == STMT_PUT ? bind_put(p, a, err) : bind_picked(p, cat, a, err);
     if (rc == FENEC_OK)
         *out = p;
     return rc;
@@ -275,13 +275,13 @@ static int write_picked(writing *w, int64_t id, error *err)
 
 static int run_picked(writing *w, error *err)
 {
-    int64_t *ids;
+    int64_t *picked;
     size_t count;
-    int rc = pick_ids(w->p->pick, w->cx, &ids, &count, err);
+    int rc = pick_ids(w->p->pick, w->cx, &picked, &count, err);
 
     for (size_t i = 0; i < count && rc == FENEC_OK; i++) {
         arena_reset(w->rows);
-        rc = write_picked(w, ids[i], err);
+        rc = write_picked(w, picked[i], err);
     }
     return rc;
 }
