@@ -21,6 +21,7 @@ struct Import {
     func run() async throws {
         let bytes = try Source.bytes(path: data)
         let reader = try RecordReader(bytes, rules.format ?? DataFormat(path: data))
+        let start = DispatchTime.now().uptimeNanoseconds
         var progress = Progress()
         let survey = try Survey(reader) { count in progress.show("\(count) records read") }
         progress.clear()
@@ -35,10 +36,12 @@ struct Import {
             }
             let outcome =
                 rules.keepsGoing ? try await inManyBlocks(db, plan, reader) : try await inOneBlock(db, plan, reader)
+            try await db.close()
+            let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
             Console.tell(
                 "\(outcome.taken) documents into \(collection)"
-                    + (outcome.passedOver > 0 ? ", \(outcome.passedOver) lines passed over\n" : "\n"))
-            try await db.close()
+                    + (outcome.passedOver > 0 ? ", \(outcome.passedOver) lines passed over" : "")
+                    + String(format: ", %.1f s\n", seconds))
             if outcome.passedOver > 0 { throw AlreadyTold() }
         } catch {
             try? await db.close()

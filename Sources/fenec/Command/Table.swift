@@ -1,6 +1,6 @@
 import FenecDB
 
-/// Rows in aligned columns. Numbers stand to the right; columns that do not fit are cut, widest first.
+/// Rows in aligned columns. What holds numbers stands to the right; columns that do not fit are cut, widest first.
 struct Table {
     private static let gap = 2
     private static let narrowest = 8
@@ -36,7 +36,7 @@ struct Table {
         let numeric = titles.indices.map { column in rows.contains { $0[column].isNumber } }
         let head = line(titles.map { ($0, false) }, widths, right: numeric)
         let rule = widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")
-        return [head, rule] + rows.map { row in line(row, widths, right: row.map(\.isNumber)) }
+        return [head, rule] + rows.map { line($0, widths, right: numeric) }
     }
 
     private func fit(_ widths: inout [Int], into total: Int) {
