@@ -7,7 +7,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/thread.h"
 #include "catalog/catalog.h"
 
 #define CHANGES_REMEMBERED 4096

@@ -130,7 +130,7 @@ static int put_document(writing *w, const document *d, outcome *o, error *err)
         if (!id && w->mark->now == INT64_MAX)
             return no_id_left(w, err);
     }
-    if (!id)
+    if (rc == FENEC_OK && !id)
         id = w->mark->now + 1;
     if (rc == FENEC_OK)
         rc = write_row(w, id, d->values, NULL, old, err);
