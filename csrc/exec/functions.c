@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "exec/node.h"
+#include "exec/sketch.h"
 #include "value/bucket.h"
 #include "value/geo.h"
 #include "value/timestamp.h"
@@ -317,6 +318,21 @@ static int run_normalize(const value *args, uint32_t n, const scope *s, value *o
     return FENEC_OK;
 }
 
+/* ---- sketches ---- */
+
+static int run_hll_estimate(const value *args, uint32_t count, const scope *s, value *out, error *err)
+{
+    const value *v = &args[0];
+
+    (void)count, (void)s;
+    if (v->kind != VALUE_NULL && v->kind != VALUE_BYTES)
+        return unfit("hll_estimate", v, "a sketch, which is bytes", err);
+    int rc = v->kind == VALUE_BYTES ? sketch_check(v->bytes, v->len, err) : FENEC_OK;
+    if (!rc)
+        *out = v->kind == VALUE_NULL ? value_null() : value_int(sketch_estimate(v->bytes, v->len));
+    return rc;
+}
+
 /* ---- calling ---- */
 
 static const function functions[] = {
@@ -336,6 +352,7 @@ static const function functions[] = {
     {"cosine", 2, 2, run_cosine},
     {"norm", 1, 1, run_norm},
     {"normalize", 1, 1, run_normalize},
+    {"hll_estimate", 1, 1, run_hll_estimate},
 };
 
 const function *function_find(const char *name)
