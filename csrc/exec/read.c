@@ -7,11 +7,13 @@
 #include "exec/explain.h"
 #include "exec/pick.h"
 #include "exec/project.h"
+#include "exec/rollup.h"
 
 struct read_plan {
     const select_stmt *s;
     const collection *of;
     bool explained;
+    rollup_plan *rollup;   /* where the list aggregates, which then does the rest */
     pick_plan *pick;
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
@@ -26,12 +28,6 @@ static int not_available(const char *clause, error *err)
 
 static int check_clauses(const select_stmt *s, error *err)
 {
-    if (s->aggregates)
-        return not_available("an aggregate", err);
-    if (s->group_count)
-        return not_available("group", err);
-    if (s->having)
-        return not_available("having", err);
     if (s->near)
         return not_available("near", err);
     if (s->match)
@@ -70,10 +66,13 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
     if (!p->of)
         return fail(err, FENEC_NOT_FOUND, "there is no collection `%s`", s->collection);
     rc = check_clauses(s, err);
-    if (!rc)
-        rc = s->count ? bind_count(p, a, err)
-                      : projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
-    if (!rc)
+    if (!rc && s->count)
+        rc = bind_count(p, a, err);
+    else if (!rc && !s->aggregates)
+        rc = projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
+    if (!rc && s->aggregates)
+        rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
+    else if (!rc)
         rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
     if (!rc)
         *out = p;
@@ -133,16 +132,54 @@ static int run_rows(const read_plan *p, const context *cx, buffer *out, explain 
     return out->failed ? fail_memory(err) : FENEC_OK;
 }
 
-static int run_count(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+static int write_columns(void *to, const value columns[], error *err)
 {
-    int64_t offset, count;
-    answer w;
-    int rc = context_count(cx, &p->s->offset, "offset", 0, &offset, err);
+    writing *t = to;
 
+    (void)err;
+    answer_row(t->w);
+    for (uint32_t i = 0; i < t->w->columns->count; i++)
+        answer_value(t->w, &columns[i]);
+    answer_row_end(t->w);
+    if (t->discard)
+        t->w->out->len = t->start;
+    return FENEC_OK;
+}
+
+static int run_rollup(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+{
+    answer w;
+
+    answer_begin(&w, out, rollup_columns(p->rollup));
+    writing t = {.p = p, .w = &w, .discard = x != NULL, .start = out->len};
+    int rc = rollup_each(p->rollup, cx, write_columns, &t, x, err);
+    if (!rc)
+        rc = check_required(p, w.rows, err);
+    if (rc)
+        return rc;
+    answer_end(&w);
+    explain_step(x, "rows: %" PRIu64, w.rows);
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
+static int count_rows(const read_plan *p, const context *cx, int64_t *out, explain *x, error *err)
+{
+    int64_t offset;
+
+    if (p->rollup)
+        return rollup_count(p->rollup, cx, out, x, err);
+    int rc = context_count(cx, &p->s->offset, "offset", 0, &offset, err);
     if (!rc && offset)
         rc = fail(err, FENEC_QUERY, "count goes with no offset but 0");
-    if (!rc)
-        rc = pick_count(p->pick, cx, &count, x, err);
+    return rc ? rc : pick_count(p->pick, cx, out, x, err);
+}
+
+static int run_count(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+{
+    int64_t count;
+    answer w;
+    int rc = count_rows(p, cx, &count, x, err);
+
     if (rc)
         return rc;
     answer_begin(&w, out, &p->counts);
@@ -157,7 +194,9 @@ static int run_count(const read_plan *p, const context *cx, buffer *out, explain
 
 static int run(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
 {
-    return p->s->count ? run_count(p, cx, out, x, err) : run_rows(p, cx, out, x, err);
+    if (p->s->count)
+        return run_count(p, cx, out, x, err);
+    return p->rollup ? run_rollup(p, cx, out, x, err) : run_rows(p, cx, out, x, err);
 }
 
 /* ---- for `in (get ...)` ---- */
@@ -179,12 +218,21 @@ static int read_row(void *to, const row *r, error *err)
     return rc ? rc : t->visit(t->to, &v, err);
 }
 
+static int read_columns(void *to, const value columns[], error *err)
+{
+    const reading *t = to;
+
+    return t->visit(t->to, &columns[0], err);
+}
+
 int read_values(const read_plan *p, const context *cx, read_visit *visit, void *to, explain *x, error *err)
 {
     reading t = {.p = p, .s = {.cx = cx, .memory = cx->memory}, .visit = visit, .to = to};
     constant *resolved;
-    int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
 
+    if (p->rollup)
+        return rollup_each(p->rollup, cx, read_columns, &t, x, err);
+    int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
     t.s.resolved = resolved;
     return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
 }

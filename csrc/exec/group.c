@@ -1,0 +1,293 @@
+#include "exec/group.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+/* Of one put aside: u64 number, u64 key length, key, packed states. Its number there is its hash, or the
+ * next after it that is free. */
+enum {
+    ASIDE_HEAD = 16,
+    SLOTS_FIRST = 256,
+    LEAST = 16 /* groups in memory before any are put aside: a few large ones would come and go for ever */
+};
+
+void groups_init(groups *t, const tallies *of, size_t bytes_max)
+{
+    *t = (groups){.of = of, .bytes_max = bytes_max};
+    arena_init(&t->room.memory);
+    arena_init(&t->one.memory);
+    buffer_init(&t->packed);
+}
+
+void groups_clear(groups *t)
+{
+    spill_close(t->aside);
+    memory_free(t->all);
+    memory_free(t->slots);
+    arena_clear(&t->room.memory);
+    arena_clear(&t->one.memory);
+    buffer_clear(&t->packed);
+    t->aside = NULL;
+    t->all = NULL;
+    t->slots = NULL;
+    t->count = t->cap = 0;
+}
+
+static void forget(groups *t)
+{
+    arena_reset(&t->room.memory);
+    t->room.used = 0;
+    t->count = 0;
+    if (t->slots)
+        memset(t->slots, 0, (t->mask + 1) * sizeof *t->slots);
+}
+
+void groups_reset(groups *t)
+{
+    spill_close(t->aside);
+    t->aside = NULL;
+    t->before = t->made;
+    forget(t);
+}
+
+static size_t bytes_of(const groups *t)
+{
+    return t->room.used + t->cap * sizeof *t->all + (t->slots ? (t->mask + 1) * sizeof *t->slots : 0);
+}
+
+/* ---- put aside ---- */
+
+static int64_t place_after(int64_t place)
+{
+    return (int64_t)((uint64_t)place + 1);
+}
+
+static bool is_of_key(const uint8_t *bytes, size_t len, const uint8_t *key, size_t key_len)
+{
+    return len >= ASIDE_HEAD && bytes_u64(bytes + 8) == key_len && len - ASIDE_HEAD >= key_len &&
+           !memcmp(bytes + ASIDE_HEAD, key, key_len);
+}
+
+/* Where a key stands aside, with its bytes; FN_END, and where it would. */
+static int find_aside(groups *t, uint64_t hash, const uint8_t *key, size_t key_len, int64_t *place,
+                      const uint8_t **bytes, size_t *len, error *err)
+{
+    int rc;
+
+    for (*place = (int64_t)hash; (rc = spill_get(t->aside, *place, bytes, len, err)) == FENEC_OK;
+         *place = place_after(*place))
+        if (is_of_key(*bytes, *len, key, key_len))
+            return FENEC_OK;
+    return rc;
+}
+
+static int put_aside(groups *t, const group *g, error *err)
+{
+    uint8_t head[ASIDE_HEAD];
+    const uint8_t *bytes;
+    size_t len;
+    int64_t place;
+    int rc = find_aside(t, g->hash, group_bytes(t, g), g->key_len, &place, &bytes, &len, err);
+
+    if (rc && rc != FN_END)
+        return rc;
+    bytes_put_u64(head, g->number);
+    bytes_put_u64(head + 8, g->key_len);
+    t->packed.len = 0;
+    buffer_put(&t->packed, head, sizeof head);
+    buffer_put(&t->packed, group_bytes(t, g), g->key_len);
+    tallies_pack(t->of, g->states, &t->packed);
+    return t->packed.failed ? fail_memory(err) : spill_put(t->aside, place, t->packed.bytes, t->packed.len, err);
+}
+
+static int put_all_aside(groups *t, error *err)
+{
+    int rc = t->aside ? FENEC_OK : spill_open(&t->aside, err);
+
+    for (size_t i = 0; !rc && i < t->count; i++)
+        rc = put_aside(t, t->all[i], err);
+    if (!rc)
+        forget(t);
+    return rc;
+}
+
+static group *group_new(const groups *t, uint64_t hash, const uint8_t *key, size_t len, tally_room *room)
+{
+    size_t head = sizeof(group) + t->of->state_len;
+    group *g = len <= SIZE_MAX / 2 ? arena_alloc(&room->memory, head + len) : NULL;
+
+    if (!g)
+        return NULL;
+    room->used += head + len;
+    memset(g, 0, head);
+    g->hash = hash;
+    g->key_len = len;
+    memcpy((uint8_t *)g + head, key, len);
+    return g;
+}
+
+/* A group from the bytes it was put aside as. */
+static int take_back(const groups *t, uint64_t hash, const uint8_t *bytes, size_t len, tally_room *room, group **out,
+                     error *err)
+{
+    if (len < ASIDE_HEAD || len - ASIDE_HEAD < bytes_u64(bytes + 8))
+        return fail(err, FENEC_CORRUPT, "a group that was put aside is damaged");
+    size_t key_len = (size_t)bytes_u64(bytes + 8);
+    group *g = group_new(t, hash, bytes + ASIDE_HEAD, key_len, room);
+    if (!g)
+        return fail_memory(err);
+    g->number = bytes_u64(bytes);
+    *out = g;
+    return tallies_unpack(t->of, g->states, bytes + ASIDE_HEAD + key_len, len - ASIDE_HEAD - key_len, room, err);
+}
+
+/* ---- the table ---- */
+
+static bool grow_slots(groups *t)
+{
+    size_t count = t->slots ? (t->mask + 1) * 2 : SLOTS_FIRST;
+    group_slot *slots = memory_zeroed(count * sizeof *slots);
+
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t at = t->all[i]->hash & (count - 1);
+        while (slots[at].place)
+            at = (at + 1) & (count - 1);
+        slots[at] = (group_slot){.tag = (uint32_t)(t->all[i]->hash >> 32), .place = (uint32_t)i + 1};
+    }
+    memory_free(t->slots);
+    t->slots = slots;
+    t->mask = count - 1;
+    return true;
+}
+
+static bool grow_all(groups *t)
+{
+    size_t cap = t->cap ? t->cap * 2 : SLOTS_FIRST / 2;
+    group **all = cap < UINT32_MAX ? memory_resize(t->all, cap * sizeof *all) : NULL;
+
+    if (!all)
+        return false;
+    t->all = all;
+    t->cap = cap;
+    return true;
+}
+
+/* Hangs a group into the table. */
+static int insert(groups *t, group *g, error *err)
+{
+    if (t->count == t->cap && !grow_all(t))
+        return fail_memory(err);
+    if ((!t->slots || t->count * 2 >= t->mask) && !grow_slots(t))
+        return fail_memory(err);
+    size_t at = g->hash & t->mask;
+    while (t->slots[at].place)
+        at = (at + 1) & t->mask;
+    t->all[t->count++] = g;
+    t->slots[at] = (group_slot){.tag = (uint32_t)(g->hash >> 32), .place = (uint32_t)t->count};
+    return FENEC_OK;
+}
+
+static int add_group(groups *t, uint64_t hash, const uint8_t *key, size_t len, group **out, error *err)
+{
+    const uint8_t *bytes;
+    size_t bytes_len;
+    int64_t place;
+    int rc = FN_END;
+
+    if (t->aside)
+        rc = find_aside(t, hash, key, len, &place, &bytes, &bytes_len, err);
+    if (rc == FENEC_OK) {
+        rc = take_back(t, hash, bytes, bytes_len, &t->room, out, err);
+    } else if (rc == FN_END) {
+        group *g = group_new(t, hash, key, len, &t->room);
+        rc = g ? FENEC_OK : fail_memory(err);
+        if (g) {
+            g->number = t->made++;
+            *out = g;
+        }
+    }
+    return rc ? rc : insert(t, *out, err);
+}
+
+int groups_find(groups *t, const uint8_t *key, size_t len, group **out, error *err)
+{
+    uint64_t hash = hash64(key, len);
+
+    if (t->slots) {
+        for (size_t at = hash & t->mask; t->slots[at].place; at = (at + 1) & t->mask) {
+            if (t->slots[at].tag != (uint32_t)(hash >> 32))
+                continue;
+            group *g = t->all[t->slots[at].place - 1];
+            if (g->hash == hash && g->key_len == len && !memcmp(group_bytes(t, g), key, len)) {
+                *out = g;
+                return FENEC_OK;
+            }
+        }
+    }
+    if (bytes_of(t) > t->bytes_max && t->count >= LEAST) {
+        int rc = put_all_aside(t, err);
+        if (rc)
+            return rc;
+    }
+    return add_group(t, hash, key, len, out, err);
+}
+
+/* ---- what there is ---- */
+
+static int look_at(groups *t, int64_t place, const uint8_t *bytes, size_t len, const group **out, error *err)
+{
+    group *g;
+
+    arena_reset(&t->one.memory);
+    int rc = take_back(t, (uint64_t)place, bytes, len, &t->one, &g, err);
+    if (!rc)
+        *out = g;
+    return rc;
+}
+
+int groups_each(groups *t, groups_visit *visit, void *to, error *err)
+{
+    const uint8_t *bytes;
+    const group *g;
+    size_t len;
+    int64_t place;
+    int rc = FENEC_OK;
+
+    if (!t->aside) {
+        for (size_t i = 0; !rc && i < t->count; i++)
+            rc = visit(to, t->all[i], (int64_t)i, err);
+        return rc;
+    }
+    rc = put_all_aside(t, err);
+    if (rc)
+        return rc;
+    spill_rewind(t->aside);
+    while ((rc = spill_next(t->aside, &place, &bytes, &len, err)) == FENEC_OK) {
+        rc = look_at(t, place, bytes, len, &g, err);
+        if (!rc)
+            rc = visit(to, g, place, err);
+        if (rc)
+            return rc;
+    }
+    return rc == FN_END ? FENEC_OK : rc;
+}
+
+int groups_at(groups *t, int64_t place, const group **out, error *err)
+{
+    const uint8_t *bytes;
+    size_t len;
+
+    if (!t->aside) {
+        *out = t->all[place];
+        return FENEC_OK;
+    }
+    int rc = spill_get(t->aside, place, &bytes, &len, err);
+    if (rc == FN_END)
+        return fail(err, FENEC_PANIC, "a group that was put aside is gone");
+    return rc ? rc : look_at(t, place, bytes, len, out, err);
+}
