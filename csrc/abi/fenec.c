@@ -2,6 +2,7 @@
 #include "fenec.h"
 
 #include "abi/handles.h"
+#include "abi/pieces.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -286,4 +287,42 @@ static int checkpoint(database *d, const void *none, buffer *out, error *err)
 int32_t fenec_checkpoint(uint64_t number, char **out, size_t *out_len)
 {
     return call(number, checkpoint, NULL, out, out_len);
+}
+
+/* ---- pieces.h ---- */
+
+typedef struct pieces_argument {
+    fenec_piece_source source;
+    void *context;
+} pieces_argument;
+
+static int next_piece(void *from, piece *out, error *err)
+{
+    const pieces_argument *a = from;
+    fenec_piece p = {0};
+    int32_t told = a->source(a->context, &p);
+
+    if (told == FENEC_PIECE_END)
+        return FN_END;
+    if (told != FENEC_PIECE_NEXT)
+        return fail(err, FENEC_MISUSE, "the block was given up");
+    int code = check_text(p.text, p.text_len, "the text", err);
+    if (code == FENEC_OK)
+        code = check_text(p.params, p.params_len, "the parameters", err);
+    *out = (piece){p.text, p.text_len, p.params, p.params_len};
+    return code;
+}
+
+static int run_pieces(database *d, const void *argument, buffer *out, error *err)
+{
+    pieces_argument a = *(const pieces_argument *)argument;
+
+    (void)out;
+    return database_block(d, next_piece, &a, err);
+}
+
+int32_t fenec_run_pieces(uint64_t number, fenec_piece_source source, void *context, char **out, size_t *out_len)
+{
+    pieces_argument a = {.source = source, .context = context};
+    return call(number, run_pieces, &a, out, out_len);
 }

@@ -377,6 +377,61 @@ int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t 
     return rc;
 }
 
+/* ---- a block that comes in pieces ---- */
+
+static int run_piece(call *k, block *b, const piece *p, error *err)
+{
+    plans *kept;
+    int rc = json_read_params(p->params, p->params_len, &k->memory->memory, &k->params, &k->param_count, err);
+
+    if (rc == FENEC_OK)
+        rc = text_get(k->d->texts, p->text, p->text_len, &k->t, err);
+    if (rc != FENEC_OK)
+        return rc;
+    k->p = text_parsed(k->t);
+    rc = k->p->has_compact ? fail(err, FENEC_QUERY, "compact cannot be in a block")
+                           : text_plans(k->d->texts, k->t, b->cat, &kept, err);
+    if (rc == FENEC_OK) {
+        for (uint32_t i = 0; i < k->p->stmt_count && rc == FENEC_OK; i++)
+            rc = run_one(k, i, kept, b->c, b->cat, b, err);
+        text_plans_let(k->d->texts, kept);
+    }
+    text_let(k->d->texts, k->t);
+    return rc;
+}
+
+int database_block(database *d, piece_source next, void *from, error *err)
+{
+    call k = {.d = d};
+    buffer unheard; /* what the pieces answer */
+    uint64_t ticket;
+    piece p;
+    block b;
+    int rc;
+
+    k.memory = scratch_get(d->texts);
+    if (!k.memory)
+        return fail_memory(err);
+    buffer_init(&unheard);
+    k.out = &unheard;
+    rc = block_begin(&b, &d->w, true, k.memory, err);
+    if (rc == FENEC_OK) {
+        arena_mark here = arena_here(&k.memory->memory);
+        while ((rc = next(from, &p, err)) == FENEC_OK && (rc = run_piece(&k, &b, &p, err)) == FENEC_OK)
+            arena_rewind(&k.memory->memory, here);
+        if (rc == FN_END) {
+            rc = block_commit(&b, &ticket, err);
+            if (rc == FENEC_OK)
+                rc = store_wait(d->w.s, ticket, err);
+        } else {
+            block_rollback(&b);
+        }
+    }
+    buffer_clear(&unheard);
+    scratch_let(d->texts, k.memory);
+    return rc;
+}
+
 /* ---- the rest ---- */
 
 int database_changes(database *d, uint64_t since, buffer *out, error *err)

@@ -23,6 +23,23 @@ void database_free(database *d); /* after close, when no call is in flight */
 int database_query(database *d, const uint8_t *text, size_t text_len, const uint8_t *params, size_t params_len,
                    const uint8_t *vectors, size_t vectors_len, buffer *out, error *err);
 
+/* A text of a block that comes piece by piece, with its parameters: valid UTF-8, its owner's until the next
+ * piece is asked for. */
+typedef struct piece {
+    const uint8_t *text;
+    size_t text_len;
+    const uint8_t *params;
+    size_t params_len;
+} piece;
+
+/* FENEC_OK and the next piece; FN_END after the last; any other code, with *err filled, ends the block. */
+typedef int (*piece_source)(void *from, piece *out, error *err);
+
+/* Runs the pieces as one block, under the writer's lock from the first to the last: an import then needs
+ * no more memory than a piece of it. What fails puts everything back. Nothing of the same thread may use
+ * the database meanwhile. */
+int database_block(database *d, piece_source next, void *from, error *err);
+
 int database_changes(database *d, uint64_t since, buffer *out, error *err);
 int database_sync(database *d, error *err);
 int database_flush(database *d, error *err);
