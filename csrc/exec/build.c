@@ -115,9 +115,15 @@ static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *
     if (rc != FENEC_OK)
         return rc;
     rc = index_wanted(b.cat, u->s, &of, &there, err);
+    if (rc != FENEC_OK)
+        goto failed;
+    /* Said before anything lands, so that nothing can fail after it. */
+    answer_ok(out, there ? "an index on `%s` of `%s` is there already" : "index on `%s` of `%s` created",
+              u->s->index_on.text, u->s->collection);
+    if (out->failed)
+        rc = fail_memory(err);
     if (rc == FENEC_OK && there) {
         *done = true;
-        answer_ok(out, "an index on `%s` of `%s` is there already", u->s->index_on.text, u->s->collection);
         return block_commit(&b, ticket, err);
     }
     if (rc == FENEC_OK) {
@@ -158,7 +164,6 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
 {
     building u = {.w = w, .s = s, .memory = memory};
     bool done = false;
-    size_t before = out->len;
     int rc = begin(&u, &done, out, ticket, err);
 
     while (rc == FENEC_OK && !done) {
@@ -169,11 +174,8 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
         changes_reset(&memory->noted);
         if (u.mark)
             abandon(&u);
-        return rc;
     }
-    if (out->len == before)
-        answer_ok(out, "index on `%s` of `%s` created", s->index_on.text, s->collection);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return rc;
 }
 
 int build_drop_unfinished(const catalog *cat, conn *c, catalog **next, error *err)
