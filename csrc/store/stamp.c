@@ -49,6 +49,10 @@ static int source_open(source *f, sqlite3_vfs *vfs, const char *name, int kind, 
     }
     if (rc == SQLITE_OK)
         rc = f->file->pMethods->xFileSize(f->file, &f->size);
+    /* SQLite's unix VFS says 0 for a file of one byte. */
+    uint8_t byte;
+    if (rc == SQLITE_OK && f->size == 0 && f->file->pMethods->xRead(f->file, &byte, 1, 0) == SQLITE_OK)
+        f->size = 1;
     if (rc == SQLITE_OK && f->size > 0)
         return FENEC_OK;
     source_close(f);
@@ -177,7 +181,8 @@ static int read_stamps(log_stamps *out, sqlite3_vfs *vfs, const char *name, cons
     source log;
 
     *out = (log_stamps){0};
-    int code = source_open(&log, vfs, name, SQLITE_OPEN_WAL, err);
+    /* Not as a log: the unix VFS would look for the file it belongs to, which may be missing. */
+    int code = source_open(&log, vfs, name, SQLITE_OPEN_SUPER_JOURNAL, err);
     if (code)
         return code == FN_END ? FENEC_OK : code;
     uint8_t *frame = memory_alloc(FRAME_BYTES);

@@ -144,7 +144,8 @@ static int check_kind(const char *path, error *err)
 }
 
 /* A new file begins in rollback mode: until its first commit is whole there is nothing a log could be
- * replayed over. */
+ * replayed over. All of it is one transaction, so that no file is ever half ours: setting auto_vacuum by
+ * itself would make one. */
 static int create_tables(store *s, error *err)
 {
     char sql[400];
@@ -153,13 +154,13 @@ static int create_tables(store *s, error *err)
     sqlite3_randomness(sizeof number, &number);
     s->stamp = number & 0x3FFFFFFF;
     snprintf(sql, sizeof sql,
-             "pragma synchronous = extra; begin immediate; pragma application_id = %d; pragma user_version = %d;"
+             "pragma synchronous = extra; begin; pragma auto_vacuum = incremental; pragma application_id = %d;"
+             "pragma user_version = %d;"
              "create table meta (id integer primary key, rec blob not null);"
              "create table catalog (id integer primary key, rec blob not null);"
              "commit; pragma synchronous = normal;",
              (int)(APPLICATION_ID + FORMAT_VERSION), (int)s->stamp);
-    int rc = conn_run(&s->writer, "pragma encoding = 'UTF-8'; pragma page_size = 4096; pragma auto_vacuum = incremental;"
-                                  "pragma journal_mode = delete;");
+    int rc = conn_run(&s->writer, "pragma encoding = 'UTF-8'; pragma page_size = 4096; pragma journal_mode = delete;");
     if (rc == SQLITE_OK)
         rc = conn_run(&s->writer, sql);
     return rc ? sqlite_fail(err, rc, s->writer.db, "cannot make the database") : FENEC_OK;
@@ -194,15 +195,13 @@ static int enter_log_mode(store *s, error *err)
 
     int rc = sqlite3_prepare_v2(s->writer.db, "pragma journal_mode = wal", -1, &st, NULL);
     if (rc == SQLITE_OK) {
-        rc = sqlite3_step(st);
-        if (rc == SQLITE_ROW) {
+        while ((rc = sqlite3_step(st)) == SQLITE_ROW) { /* to its end, where it commits */
             const unsigned char *mode = sqlite3_column_text(st, 0);
             entered = mode && strcmp((const char *)mode, "wal") == 0;
-            rc = SQLITE_OK;
         }
     }
     sqlite3_finalize(st);
-    if (rc)
+    if (rc != SQLITE_DONE)
         return fail_open(s, rc, err);
     return entered ? FENEC_OK : fail(err, FENEC_IO, "the file system takes no log for %.900s", s->path);
 }
@@ -396,8 +395,8 @@ int store_flush(store *s, error *err)
     return code;
 }
 
-/* A short transaction that gives up to 64 free pages back; *left is how many there are still. */
-static int give_back(store *s, int64_t *left, error *err)
+/* A short transaction that gives up to 64 free pages back. */
+static int give_back(store *s, int64_t *given, int64_t *left, error *err)
 {
     int64_t before = 0;
 
@@ -406,6 +405,7 @@ static int give_back(store *s, int64_t *left, error *err)
         return code;
     int rc = conn_step(&s->writer, FIXED_FREE, &before);
     *left = before;
+    *given = 0;
     if (rc == SQLITE_OK && before > 0) {
         rc = conn_step(&s->writer, FIXED_VACUUM, NULL);
         s->transaction.changed = true;
@@ -417,18 +417,21 @@ static int give_back(store *s, int64_t *left, error *err)
         transaction_undo(s);
     else
         code = transaction_land(s, err);
+    if (code == FENEC_OK)
+        *given = before - *left;
     return code;
 }
 
 int store_checkpoint(store *s, error *err)
 {
-    int64_t before = INT64_MAX, left = 0;
+    int64_t given, left;
     int code = begin_maintenance(s, err);
 
     if (code)
         return code;
-    while ((code = give_back(s, &left, err)) == FENEC_OK && left > 0 && left < before)
-        before = left;
+    do
+        code = give_back(s, &given, &left, err);
+    while (code == FENEC_OK && given > 0 && left > 0);
     if (code == FENEC_OK)
         code = checkpoint_whole(s, err);
     end_maintenance(s);
@@ -437,27 +440,23 @@ int store_checkpoint(store *s, error *err)
 
 int store_shrink(store *s, uint64_t *bytes, error *err)
 {
-    int64_t before = INT64_MAX, left = 0, given = 0;
-    int code;
+    int64_t given, left;
 
     *bytes = 0;
     for (;;) {
-        code = begin_maintenance(s, err);
+        int code = begin_maintenance(s, err);
         if (code)
             return code;
-        code = give_back(s, &left, err);
-        if (before != INT64_MAX && left < before)
-            given += before - left;
-        bool more = code == FENEC_OK && left > 0 && left < before;
+        code = give_back(s, &given, &left, err);
+        bool more = code == FENEC_OK && given > 0 && left > 0;
         if (code == FENEC_OK && !more)
-            checkpoint_run(s);
+            checkpoint_run(s); /* the file loses its pages when its log is folded in */
         end_maintenance(s);
+        if (code == FENEC_OK)
+            *bytes += (uint64_t)given * PAGE_BYTES;
         if (!more)
-            break;
-        before = left;
+            return code;
     }
-    *bytes = (uint64_t)given * PAGE_BYTES;
-    return code;
 }
 
 int store_free_bytes(store *s, uint64_t *bytes, error *err)
