@@ -82,6 +82,8 @@ static int set_up(conn *c, conn_role role)
     snprintf(sql, sizeof sql, "pragma cache_size = -%d; pragma journal_size_limit = %d;", kib, LOG_BYTES_LARGE);
     int rc = conn_run(c, sql);
     if (rc == SQLITE_OK)
+        rc = scan_register(c->db, c);
+    if (rc == SQLITE_OK)
         rc = conn_run(c, "pragma mmap_size = 0; pragma temp_store = memory; pragma secure_delete = off;"
                          "pragma synchronous = normal;" FULL_SYNC);
     return rc;

@@ -50,6 +50,7 @@ struct conn {
     sqlite3_stmt *fixed[FIXED_COUNT];
     statements cache;
     int64_t schema; /* of the snapshot: the tables it knows change with this number */
+    struct scan *scan; /* the innermost under way */
 
     /* Of a reader. The first group is its holder's, the second LOCK_POOL's. */
     uint32_t steps;
@@ -130,6 +131,10 @@ struct store {
     uint64_t reads;   /* snapshots begun */
     bool closed;
 };
+
+/* ---- scan.c ---- */
+
+int scan_register(sqlite3 *db, conn *c); /* what its statements call; SQLite's code */
 
 /* ---- conn.c ---- */
 

@@ -19,6 +19,11 @@ enum {
     ROW_DELETE,
     ROWS_UP,
     ROWS_DOWN,
+    /* Scans: with bounds or without, with ids or without. */
+    ROWS_SCAN,
+    ROWS_SCAN_IDS,
+    ROWS_SCAN_PART,
+    ROWS_SCAN_PART_IDS,
     ENTRY_FIRST,
     ENTRY_PUT,
     ENTRY_DELETE,
