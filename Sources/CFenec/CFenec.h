@@ -1,7 +1,9 @@
-/* CFenec.h - what the Swift module imports: the C interface and nothing else. */
+/* CFenec.h - what the Swift module imports: the C interface, and what this repository's command needs
+ * beside it. */
 #ifndef CFENEC_H
 #define CFENEC_H
 
+#include "../../csrc/abi/pieces.h"
 #include "../../include/fenec.h"
 
 #endif

@@ -153,7 +153,7 @@ public actor Fenec {
 
     /// Runs `work` on a thread of the package's. The actor is free meanwhile: it only counts, so that
     /// `close()` can wait for the calls that came before it.
-    private func call<T: Sendable>(_ work: @escaping @Sendable (UInt64) throws -> T) async throws -> T {
+    func call<T: Sendable>(_ work: @escaping @Sendable (UInt64) throws -> T) async throws -> T {
         guard life == .open else { throw FenecError.closed }
         callsUnderWay += 1
         defer {

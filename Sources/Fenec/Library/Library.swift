@@ -67,6 +67,20 @@ enum Library {
         }
     }
 
+    static func runPieces(_ handle: UInt64, _ source: PieceSource) throws {
+        let context = Unmanaged.passUnretained(source).toOpaque()
+        try withExtendedLifetime(source) {
+            try call {
+                fenec_run_pieces(
+                    handle,
+                    { context, piece in
+                        guard let context, let piece else { return FENEC_PIECE_GIVE_UP }
+                        return Unmanaged<PieceSource>.fromOpaque(context).takeUnretainedValue().hand(to: piece)
+                    }, context, $0, $1)
+            }
+        }
+    }
+
     // MARK: the boundary
 
     private typealias Out = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

@@ -30,8 +30,8 @@ enum Help {
           id, a whole number from 1. In CSV an empty cell is null, "" is the empty text, lists and json
           are JSON; quotes mark a column as text unless every cell of the file has them. Names that cannot
           be names of fields are changed, which is said.
-          The import is one block: after an error or a kill nothing of it is there. The data is held in
-          memory meanwhile, several times its size. A line that cannot be taken is named by its number.
+          The import is one block, however large: after an error or a kill nothing of it is there. A line
+          that cannot be taken is named by its number. Data on standard input is held in memory.
             --format F        jsonl or csv, whatever the file is called
             --type FIELD=T    a type instead of the inferred one; repeatable
             --rename A=B      the data's A is the field B; repeatable

@@ -34,8 +34,12 @@ struct Import {
             for name in plan.changedNames {
                 Console.complain("\"\(name.from)\" is no name a field can have: it becomes \(name.to)")
             }
-            let outcome =
-                rules.keepsGoing ? try await inManyBlocks(db, plan, reader) : try await inOneBlock(db, plan, reader)
+            var outcome = Outcome(taken: survey.recordCount)
+            if rules.keepsGoing {
+                outcome = try await inManyBlocks(db, plan, reader)
+            } else {
+                try await inOneBlock(db, plan, reader)
+            }
             try await db.close()
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
             Console.tell(
@@ -54,99 +58,101 @@ struct Import {
         var passedOver = 0
     }
 
-    /// A document and the line it comes from.
-    private struct Document {
-        let line: Int
-        let value: Value
-    }
-
-    private var verb: String { rules.replaces ? "put" : "insert" }
-
     private static func bad(_ line: Int, _ message: String) -> CommandError {
         CommandError("line \(line) \(message)\nnothing was imported; --keep-going passes over such lines")
     }
 
+    private func batches(_ plan: ImportPlan, _ reader: RecordReader) -> ImportBatches {
+        ImportBatches(reader: reader, plan: plan, size: Self.batchSize)
+    }
+
+    private var statement: String { "\(rules.replaces ? "put" : "insert") \(collection) $1" }
+
+    private static func list(_ documents: ArraySlice<ImportDocument>) -> [Value] {
+        [.array(documents.map(\.value))]
+    }
+
     // MARK: all or nothing
 
-    private func inOneBlock(_ db: Fenec, _ plan: ImportPlan, _ reader: RecordReader) async throws -> Outcome {
-        var reader = reader
-        var progress = Progress()
-        var documents: [Document] = []
-        while let record = reader.next() {
-            switch plan.document(of: record.content) {
-            case .success(let value): documents.append(Document(line: record.line, value: value))
-            case .failure(let fault): throw Self.bad(record.line, fault.description)
+    /// The pieces of the block, made as they are asked for. `apart`: that batch has a piece for each of its
+    /// documents, and after it the block is given up.
+    private struct Block: Sequence, Sendable {
+        let creation: String?
+        let statement: String
+        let batches: ImportBatches
+        var apart: Int?
+
+        /// How the block ends that only looks for a document.
+        struct GivenUp: Error {}
+
+        func makeIterator() -> AnyIterator<Result<Piece, any Error>> {
+            var ready = creation.map { [Result<Piece, any Error>.success(Piece(text: $0, params: []))] } ?? []
+            let rest = batches.makeIterator()
+            var number = 0
+            var count = 0
+            var progress = Progress()
+            return AnyIterator {
+                if let piece = ready.popLast() { return piece }
+                progress.show("\(count) documents written")
+                defer { number += 1 }
+                if let apart, number > apart { return .failure(GivenUp()) }
+                guard let batch = rest.next() else {
+                    progress.clear()
+                    return nil
+                }
+                if let fault = batch.faults.first {
+                    progress.clear()
+                    return .failure(Import.bad(fault.line, fault.message))
+                }
+                count += batch.documents.count
+                guard number == apart else { return .success(piece(batch.documents[...])) }
+                ready = batch.documents.indices.reversed().map { .success(piece(batch.documents[$0...$0])) }
+                return ready.popLast()
             }
-            progress.show("\(documents.count) records made ready")
         }
-        progress.clear()
-        let batches = stride(from: 0, to: documents.count, by: Self.batchSize).map {
-            documents[$0..<min($0 + Self.batchSize, documents.count)]
+
+        private func piece(_ documents: ArraySlice<ImportDocument>) -> Piece {
+            Piece(text: statement, params: Import.list(documents))
         }
-        guard plan.creation != nil || !batches.isEmpty else { return Outcome() }
-        progress.show("writing \(documents.count) documents")
-        defer { progress.clear() }
-        do {
-            _ = try await db.run(text(plan, statements: batches.count), params: batches.map(Self.list))
-        } catch let error as FenecError {
-            progress.clear()
-            let statement = error.at ?? 0
-            let batch = statement - (plan.creation == nil ? 0 : 1)
-            guard batches.indices.contains(batch),
-                let document = try await culprit(db, plan, before: batches[..<batch], among: batches[batch])
-            else { throw error }
-            throw Self.bad(document.line, "is refused: \(error.message)")
-        }
-        return Outcome(taken: documents.count)
     }
 
-    private func text(_ plan: ImportPlan, statements: Int) -> String {
-        let writes = (0..<statements).map { "\(verb) \(collection) $\($0 + 1)" }
-        return ((plan.creation.map { [$0] } ?? []) + writes).joined(separator: "\n")
-    }
-
-    private static func list(_ documents: ArraySlice<Document>) -> Value { .array(documents.map(\.value)) }
-
-    /// Which document of a batch the database refuses: the block is run again with a statement for each,
-    /// and one at its end that is never met, so that nothing of it can stay.
-    private func culprit(
-        _ db: Fenec, _ plan: ImportPlan, before: ArraySlice<ArraySlice<Document>>, among batch: ArraySlice<Document>
-    ) async throws -> Document? {
-        let params = before.map(Self.list) + batch.map(\.value)
-        let text = text(plan, statements: params.count) + "\ndel \(collection) limit 0 require 1"
+    private func inOneBlock(_ db: Fenec, _ plan: ImportPlan, _ reader: RecordReader) async throws {
+        var block = Block(creation: plan.creation, statement: statement, batches: batches(plan, reader))
+        let created = plan.creation == nil ? 0 : 1
         do {
-            _ = try await db.run(text, params: params)
-            return nil
-        } catch let error as FenecError {
-            guard let statement = error.at else { return nil }
-            let place = statement - (plan.creation == nil ? 0 : 1) - before.count
-            return place >= 0 && place < batch.count ? batch[batch.startIndex + place] : nil
+            try await db.runInOneBlock(block)
+        } catch let refusal as PieceError {
+            let number = refusal.piece - created
+            guard number >= 0, refusal.error.isAboutDocuments else { throw refusal.error }
+            // The database refused a batch; which of its documents that was shows when they come one by one.
+            block.apart = number
+            do {
+                try await db.runInOneBlock(block)
+            } catch let again as PieceError {
+                let batch = Array(block.batches.prefix(number + 1))[number]
+                let place = again.piece - created - number
+                guard batch.documents.indices.contains(place) else { throw refusal.error }
+                throw Self.bad(batch.documents[place].line, "is refused: \(again.error.message)")
+            }
+            throw refusal.error
         }
     }
 
     // MARK: what can be taken
 
     private func inManyBlocks(_ db: Fenec, _ plan: ImportPlan, _ reader: RecordReader) async throws -> Outcome {
-        var reader = reader
         var progress = Progress()
         var outcome = Outcome()
         if let creation = plan.creation { try await db.execute(creation) }
-        var batch: [Document] = []
-        while let record = reader.next() {
-            switch plan.document(of: record.content) {
-            case .success(let value): batch.append(Document(line: record.line, value: value))
-            case .failure(let fault):
+        for batch in batches(plan, reader) {
+            for fault in batch.faults {
                 progress.clear()
-                Console.complain("line \(record.line) \(fault)")
+                Console.complain("line \(fault.line) \(fault.message)")
                 outcome.passedOver += 1
             }
-            if batch.count == Self.batchSize {
-                try await write(batch[...], to: db, &outcome, &progress)
-                batch.removeAll(keepingCapacity: true)
-                progress.show("\(outcome.taken) documents written")
-            }
+            try await write(batch.documents[...], to: db, &outcome, &progress)
+            progress.show("\(outcome.taken) documents written")
         }
-        try await write(batch[...], to: db, &outcome, &progress)
         progress.clear()
         try await db.sync()
         return outcome
@@ -154,13 +160,13 @@ struct Import {
 
     /// Writes documents in one block, or each half apart where the whole is refused.
     private func write(
-        _ documents: ArraySlice<Document>, to db: Fenec, _ outcome: inout Outcome, _ progress: inout Progress
+        _ documents: ArraySlice<ImportDocument>, to db: Fenec, _ outcome: inout Outcome, _ progress: inout Progress
     ) async throws {
         guard let first = documents.first else { return }
         do {
-            try await db.execute("\(verb) \(collection) $1", Self.list(documents))
+            _ = try await db.run(statement, params: Self.list(documents))
             outcome.taken += documents.count
-        } catch let error as FenecError where Self.isAboutTheDocument(error) {
+        } catch let error as FenecError where error.isAboutDocuments {
             guard documents.count > 1 else {
                 progress.clear()
                 Console.complain("line \(first.line) is refused: \(error.message)")
@@ -172,8 +178,9 @@ struct Import {
             try await write(documents[middle...], to: db, &outcome, &progress)
         }
     }
+}
 
-    private static func isAboutTheDocument(_ error: FenecError) -> Bool {
-        [.type, .notFound, .duplicate, .query].contains(error.code)
-    }
+extension FenecError {
+    /// Whether another document might be taken where this one was refused.
+    fileprivate var isAboutDocuments: Bool { [.type, .notFound, .duplicate, .query].contains(code) }
 }
