@@ -75,6 +75,15 @@ static inline void bytes_put_f64(uint8_t *p, double f)
     bytes_put_u64(p, bits);
 }
 
+static inline uint64_t bytes_big_u64(const uint8_t *p)
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < 8; i++)
+        n = n << 8 | p[i];
+    return n;
+}
+
 static inline void bytes_put_big_u64(uint8_t *p, uint64_t n)
 {
     for (int i = 0; i < 8; i++)

@@ -366,6 +366,8 @@ struct aggregation {
     value *keys; /* of the group looked at */
     buffer key;
     uint64_t rows;
+    aggregation_test *keep; /* NULL: none */
+    void *with;
 };
 
 int aggregation_open(const aggregate_plan *p, const context *cx, tally_limits *limits, size_t bytes_max,
@@ -537,6 +539,26 @@ static int look_at(answering *w, const group *of, error *err)
     return read_keys(w->g, of, err);
 }
 
+static int work_out(answering *w, value *columns, error *err)
+{
+    const aggregate_plan *p = w->g->p;
+    int rc = FENEC_OK;
+
+    w->s.parts = &w->v;
+    for (uint32_t i = 0; !rc && i < p->column_count; i++)
+        rc = p->columns[i]->eval(p->columns[i], &w->s, &columns[i], err);
+    return rc;
+}
+
+static int is_kept(answering *w, bool *out, error *err)
+{
+    aggregation *g = w->g;
+    value *columns = arena_alloc(g->cx->memory, sizeof *columns * g->p->column_count);
+    int rc = columns ? work_out(w, columns, err) : fail_memory(err);
+
+    return rc ? rc : g->keep(g->with, columns, out, err);
+}
+
 static int judge_group(answering *w, const group *of, int64_t place, error *err)
 {
     const aggregate_plan *p = w->g->p;
@@ -545,6 +567,8 @@ static int judge_group(answering *w, const group *of, int64_t place, error *err)
 
     if (!rc && p->having)
         rc = p->having->test(p->having, &w->s, &passes, err);
+    if (!rc && passes && w->g->keep)
+        rc = is_kept(w, &passes, err);
     if (rc || !passes)
         return rc;
     w->passed++;
@@ -574,15 +598,9 @@ static int visit_group(void *to, const group *of, int64_t place, error *err)
 
 static int answer_row_of(answering *w, value *columns, aggregation_visit *visit, void *to, error *err)
 {
-    const aggregate_plan *p = w->g->p;
+    int rc = work_out(w, columns, err);
 
-    w->s.parts = &w->v;
-    for (uint32_t i = 0; i < p->column_count; i++) {
-        int rc = p->columns[i]->eval(p->columns[i], &w->s, &columns[i], err);
-        if (rc)
-            return rc;
-    }
-    return visit(to, columns, err);
+    return rc ? rc : visit(to, columns, err);
 }
 
 static int answer_page(answering *w, size_t from, value *columns, aggregation_visit *visit, void *to, error *err)
@@ -640,12 +658,18 @@ int aggregation_each(aggregation *g, aggregation_visit *visit, void *to, error *
     return g->p->is_grouped ? answer_groups(&w, columns, visit, to, err) : answer_row_of(&w, columns, visit, to, err);
 }
 
+void aggregation_keep(aggregation *g, aggregation_test *keep, void *with)
+{
+    g->keep = keep;
+    g->with = with;
+}
+
 int aggregation_groups(aggregation *g, int64_t *out, error *err)
 {
     answering w = answering_of(g);
     int rc = FENEC_OK;
 
-    if (!g->p->having)
+    if (!g->p->having && !g->keep)
         w.passed = (int64_t)groups_count(&g->groups);
     else
         rc = groups_each(&g->groups, visit_group, &w, err);

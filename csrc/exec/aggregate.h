@@ -39,6 +39,10 @@ void aggregation_count_rows(aggregation *g, int64_t count);
 typedef int aggregation_visit(void *to, const value columns[], error *err);
 int aggregation_each(aggregation *g, aggregation_visit *visit, void *to, error *err);
 
+/* A further test of a group that passes `having`, before order and page, of the columns it would answer. */
+typedef int aggregation_test(void *with, const value columns[], bool *out, error *err);
+void aggregation_keep(aggregation *g, aggregation_test *keep, void *with);
+
 /* How many groups pass `having`, page aside. */
 int aggregation_groups(aggregation *g, int64_t *out, error *err);
 

@@ -139,7 +139,9 @@ static inline int passes(picking *k, bool exact, bool *out, error *err)
 
     k->tested++;
     *out = true;
-    if (!exact && k->p->filter)
+    if (k->before)
+        rc = k->before(k->with, &k->at, out, err);
+    if (!rc && *out && !exact && k->p->filter)
         rc = k->p->filter->test(k->p->filter, &k->s, out, err);
     if (!rc && *out && k->also)
         rc = k->also(k->with, &k->at, out, err);
@@ -351,7 +353,7 @@ static int page_walked(picking *k, bool *walked, error *err)
     rc = rows_last_id(k->cx->c, table_records(k->p->of->number), &last, err);
     if (rc)
         return rc;
-    exact &= !k->also;
+    exact &= !k->before && !k->also;
     rc = walk_ids(k, &b, exact, last / WALK_SHARE + 1, &page, &gave_up, err);
     if (!rc && gave_up) {
         explain_step(k->x, "order: the ordered index given up after %" PRIu64 " rows", k->tested);
@@ -442,11 +444,12 @@ int pick_all(picking *k, int64_t *count, error *err)
     int rc = FENEC_OK;
 
     start(k, NULL, NULL);
-    if (!p->filter && !k->also) {
+    bool more = k->before || k->also;
+    if (!p->filter && !more) {
         explain_step(k->x, "filter: none");
         return rows_count(k->cx->c, table_records(p->of->number), count, err);
     }
-    if (!k->also)
+    if (!more)
         rc = access_count(&p->access, k->cx, k->resolved, &counts, count, err);
     if (!rc && counts)
         explain_step(k->x, "filter: an index counted, no row read");
@@ -487,6 +490,16 @@ int pick_cost(picking *k, int64_t *rows, error *err)
     *rows = a.named;
     access_clear(&a);
     return *rows < INT64_MAX ? FENEC_OK : rows_count(k->cx->c, table_records(k->p->of->number), rows, err);
+}
+
+bool pick_is_all(const pick_plan *p)
+{
+    return !p->filter;
+}
+
+bool pick_stops(const picking *k)
+{
+    return k->page < INT64_MAX && (k->p->key_count == 0 || k->p->walk);
 }
 
 int pick_run(const pick_plan *p, const context *cx, pick_visit *visit, void *to, explain *x, error *err)

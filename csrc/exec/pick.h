@@ -31,13 +31,13 @@ int pick_count(const pick_plan *p, const context *cx, int64_t *out, explain *x, 
 
 /* ---- a plan run more than once, or with more asked of its rows ---- */
 
-/* A further test of a row that passes the filter, before order and page. */
+/* A further test of a row, before order and page. */
 typedef int pick_test(void *with, const row *r, bool *truth, error *err);
 
 /* Plain, in the caller's frame, which sets what stands first between pick_begin and a run. */
 typedef struct picking {
-    pick_test *also; /* NULL: none */
-    void *with;
+    pick_test *before, *also; /* the filter, and after it; NULL: none */
+    void *with;               /* of both */
     const ids *among; /* NULL, or ascending ids that hold every row that passes; not all need be there */
 
     const pick_plan *p;
@@ -72,6 +72,12 @@ int pick_any(picking *k, access *from, bool *out, error *err);
 
 /* How many rows the cheapest way to them names, at most: what a run costs. */
 int pick_cost(picking *k, int64_t *rows, error *err);
+
+/* Whether every row passes, by the filter. */
+bool pick_is_all(const pick_plan *p);
+
+/* Whether a page is over before every row was tested: rows come in its order. */
+bool pick_stops(const picking *k);
 
 /* The ids of the page in its order, in cx->memory. */
 int pick_ids(const pick_plan *p, const context *cx, int64_t **out, size_t *count, error *err);

@@ -95,9 +95,8 @@ int projection_value(const project_item *item, const scope *s, value *out, error
     }
 }
 
-int projection_row(const projection *p, const scope *s, answer *w, error *err)
+int projection_columns(const projection *p, const scope *s, answer *w, error *err)
 {
-    answer_row(w);
     for (uint32_t i = 0; i < p->count; i++) {
         const project_item *item = &p->items[i];
         value v;
@@ -116,6 +115,14 @@ int projection_row(const projection *p, const scope *s, answer *w, error *err)
         if (rc)
             return rc;
     }
-    answer_row_end(w);
     return FENEC_OK;
+}
+
+int projection_row(const projection *p, const scope *s, answer *w, error *err)
+{
+    answer_row(w);
+    int rc = projection_columns(p, s, w, err);
+    if (!rc)
+        answer_row_end(w);
+    return rc;
 }

@@ -26,6 +26,9 @@ int projection_bind(const collection *of, const column *columns, uint32_t count,
 /* The value of a column of s->row. */
 int projection_value(const project_item *item, const scope *s, value *out, error *err);
 
+/* Writes its columns into a row that is begun, and not ended. */
+int projection_columns(const projection *p, const scope *s, answer *w, error *err);
+
 /* Writes s->row as the next row, straight from its record where it can. */
 int projection_row(const projection *p, const scope *s, answer *w, error *err);
 

@@ -5,6 +5,8 @@
 
 #include "exec/answer.h"
 #include "exec/explain.h"
+#include "exec/facet.h"
+#include "exec/lookup.h"
 #include "exec/pick.h"
 #include "exec/project.h"
 #include "exec/rollup.h"
@@ -17,6 +19,8 @@ struct read_plan {
     pick_plan *pick;
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
+    lookup_plan *lookup;   /* NULL: none */
+    facets_plan *facets;   /* NULL: none */
 };
 
 /* ---- binding ---- */
@@ -38,10 +42,6 @@ static int check_clauses(const select_stmt *s, error *err)
         return not_available("fuse", err);
     if (s->mark_count)
         return not_available(s->marks[0].snippet ? "snippet" : "highlight", err);
-    if (s->facet_count)
-        return not_available("facet", err);
-    if (s->lookup)
-        return not_available("lookup", err);
     return FENEC_OK;
 }
 
@@ -74,6 +74,10 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
         rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
     else if (!rc)
         rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
+    if (!rc && s->lookup)
+        rc = lookup_bind(s, cat, p->of, a, &p->lookup, err);
+    if (!rc && s->facet_count)
+        rc = facets_bind(s, cat, p->of, a, &p->facets, err);
     if (!rc)
         *out = p;
     return rc;
@@ -81,23 +85,52 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
 
 /* ---- running ---- */
 
-typedef struct writing {
+/* A read under way. */
+typedef struct run {
     const read_plan *p;
-    answer *w;
+    const context *cx;
+    explain *x; /* NULL: nobody explains */
+    picking rows;
+    lookup_run *looked; /* NULL: no lookup */
+    answer w;
     scope s;
-    bool discard; /* explain: a row is worked out for its errors */
-    size_t start;
-} writing;
+    size_t start; /* of the rows in the answer */
+} run;
 
 static int write_row(void *to, const row *r, error *err)
 {
-    writing *t = to;
+    run *t = to;
 
     t->s.row = r;
-    int rc = projection_row(&t->p->list, &t->s, t->w, err);
-    if (t->discard)
-        t->w->out->len = t->start;
+    answer_row(&t->w);
+    int rc = projection_columns(&t->p->list, &t->s, &t->w, err);
+    if (!rc && t->looked)
+        rc = lookup_write(t->looked, r, NULL, t->w.out, err);
+    answer_row_end(&t->w);
+    if (t->x) /* it was worked out for its errors */
+        t->w.out->len = t->start;
     return rc;
+}
+
+static int write_columns(void *to, const value columns[], error *err)
+{
+    run *t = to;
+    int rc = FENEC_OK;
+
+    answer_row(&t->w);
+    for (uint32_t i = 0; i < t->w.columns->count; i++)
+        answer_value(&t->w, &columns[i]);
+    if (t->looked)
+        rc = lookup_write(t->looked, NULL, columns, t->w.out, err);
+    answer_row_end(&t->w);
+    if (t->x)
+        t->w.out->len = t->start;
+    return rc;
+}
+
+static int keep_group(void *looked, const value columns[], bool *out, error *err)
+{
+    return lookup_keeps(looked, columns, out, err);
 }
 
 static int check_required(const read_plan *p, uint64_t rows, error *err)
@@ -108,95 +141,114 @@ static int check_required(const read_plan *p, uint64_t rows, error *err)
                 p->s->require);
 }
 
-static int run_rows(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+/* The rows of the page, of a list that does not aggregate. */
+static int answer_rows(run *t, buffer *out, error *err)
 {
     constant *resolved;
-    answer w;
-    int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
+    int rc = constants_resolve(&t->p->list.once, t->cx, t->x, &resolved, err);
 
     if (rc)
         return rc;
-    answer_begin(&w, out, &p->list.columns);
-    writing t = {.p = p,
-                 .w = &w,
-                 .s = {.cx = cx, .memory = cx->memory, .resolved = resolved},
-                 .discard = x != NULL,
-                 .start = out->len};
-    rc = pick_run(p->pick, cx, write_row, &t, x, err);
-    if (!rc)
-        rc = check_required(p, w.rows, err);
-    if (rc)
-        return rc;
-    answer_end(&w);
-    explain_step(x, "rows: %" PRIu64, w.rows);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    t->s = (scope){.cx = t->cx, .memory = t->cx->memory, .resolved = resolved};
+    answer_begin(&t->w, out, &t->p->list.columns);
+    t->start = out->len;
+    return pick_page(&t->rows, write_row, t, err);
 }
 
-static int write_columns(void *to, const value columns[], error *err)
+static int answer_groups(run *t, buffer *out, error *err)
 {
-    writing *t = to;
+    const rollup_kept kept = {.test = keep_group, .with = t->looked};
 
-    (void)err;
-    answer_row(t->w);
-    for (uint32_t i = 0; i < t->w->columns->count; i++)
-        answer_value(t->w, &columns[i]);
-    answer_row_end(t->w);
-    if (t->discard)
-        t->w->out->len = t->start;
+    answer_begin(&t->w, out, rollup_columns(t->p->rollup));
+    t->start = out->len;
+    return rollup_each(t->p->rollup, t->cx, t->looked ? &kept : NULL, write_columns, t, t->x, err);
+}
+
+static int count_rows(run *t, int64_t *out, error *err)
+{
+    const rollup_kept kept = {.test = keep_group, .with = t->looked};
+
+    if (t->p->rollup)
+        return rollup_count(t->p->rollup, t->cx, t->looked ? &kept : NULL, out, t->x, err);
+    if (t->rows.offset)
+        return fail(err, FENEC_QUERY, "count goes with no offset but 0");
+    return pick_all(&t->rows, out, err);
+}
+
+static int answer_count(run *t, buffer *out, int64_t *count, error *err)
+{
+    int rc = count_rows(t, count, err);
+
+    if (rc)
+        return rc;
+    answer_begin(&t->w, out, &t->p->counts);
+    answer_row(&t->w);
+    value v = value_int(*count);
+    answer_value(&t->w, &v);
+    answer_row_end(&t->w);
     return FENEC_OK;
 }
 
-static int run_rollup(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+static int run_begin(run *t, error *err)
 {
-    answer w;
+    const read_plan *p = t->p;
+    int rc = p->pick ? pick_begin(&t->rows, p->pick, t->cx, t->x, err) : FENEC_OK;
 
-    answer_begin(&w, out, rollup_columns(p->rollup));
-    writing t = {.p = p, .w = &w, .discard = x != NULL, .start = out->len};
-    int rc = rollup_each(p->rollup, cx, write_columns, &t, x, err);
+    if (!rc && p->lookup)
+        rc = lookup_open(p->lookup, t->cx, t->x, &t->looked, err);
+    if (!rc && t->looked && p->pick)
+        rc = lookup_require(t->looked, &t->rows, err);
+    return rc;
+}
+
+/* What follows the rows: facets, and the end. */
+static int run_end(run *t, buffer *out, error *err)
+{
+    int rc = FENEC_OK;
+
+    if (t->looked)
+        lookup_explain(t->looked, t->x);
+    if (!t->p->facets) {
+        answer_end(&t->w);
+        return FENEC_OK;
+    }
+    buffer_text(out, "],\"facets\":");
+    rc = facets_write(t->p->facets, &t->rows, out, err);
+    buffer_text(out, "}}");
+    return rc;
+}
+
+static int run_plan(run *t, buffer *out, error *err)
+{
+    const read_plan *p = t->p;
+    int64_t count = 0;
+    int rc = run_begin(t, err);
+
     if (!rc)
-        rc = check_required(p, w.rows, err);
+        rc = p->s->count ? answer_count(t, out, &count, err)
+             : p->rollup ? answer_groups(t, out, err)
+                         : answer_rows(t, out, err);
+    if (!rc)
+        rc = check_required(p, t->w.rows, err);
+    if (!rc)
+        rc = run_end(t, out, err);
     if (rc)
         return rc;
-    answer_end(&w);
-    explain_step(x, "rows: %" PRIu64, w.rows);
-    return out->failed ? fail_memory(err) : FENEC_OK;
-}
-
-static int count_rows(const read_plan *p, const context *cx, int64_t *out, explain *x, error *err)
-{
-    int64_t offset;
-
-    if (p->rollup)
-        return rollup_count(p->rollup, cx, out, x, err);
-    int rc = context_count(cx, &p->s->offset, "offset", 0, &offset, err);
-    if (!rc && offset)
-        rc = fail(err, FENEC_QUERY, "count goes with no offset but 0");
-    return rc ? rc : pick_count(p->pick, cx, out, x, err);
-}
-
-static int run_count(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
-{
-    int64_t count;
-    answer w;
-    int rc = count_rows(p, cx, &count, x, err);
-
-    if (rc)
-        return rc;
-    answer_begin(&w, out, &p->counts);
-    answer_row(&w);
-    value v = value_int(count);
-    answer_value(&w, &v);
-    answer_row_end(&w);
-    answer_end(&w);
-    explain_step(x, "count: %" PRId64, count);
-    return out->failed ? fail_memory(err) : FENEC_OK;
-}
-
-static int run(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
-{
     if (p->s->count)
-        return run_count(p, cx, out, x, err);
-    return p->rollup ? run_rollup(p, cx, out, x, err) : run_rows(p, cx, out, x, err);
+        explain_step(t->x, "count: %" PRId64, count);
+    else
+        explain_step(t->x, "rows: %" PRIu64, t->w.rows);
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
+static int run_read(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
+{
+    run t = {.p = p, .cx = cx, .x = x};
+    int rc = run_plan(&t, out, err);
+
+    pick_end(&t.rows);
+    lookup_close(t.looked);
+    return rc;
 }
 
 /* ---- for `in (get ...)` ---- */
@@ -231,7 +283,7 @@ int read_values(const read_plan *p, const context *cx, read_visit *visit, void *
     constant *resolved;
 
     if (p->rollup)
-        return rollup_each(p->rollup, cx, read_columns, &t, x, err);
+        return rollup_each(p->rollup, cx, NULL, read_columns, &t, x, err);
     int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
     t.s.resolved = resolved;
     return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
@@ -243,10 +295,10 @@ int read_run(const read_plan *p, const context *cx, buffer *out, error *err)
     explain x;
 
     if (!p->explained)
-        return run(p, cx, out, NULL, err);
+        return run_read(p, cx, out, NULL, err);
     buffer_init(&unread);
     explain_init(&x);
-    int rc = run(p, cx, &unread, &x, err);
+    int rc = run_read(p, cx, &unread, &x, err);
     if (!rc)
         rc = explain_answer(&x, cx->memory, out, err);
     if (!rc && out->failed)

@@ -86,7 +86,8 @@ static int fold_rows(const rollup_plan *p, const context *cx, aggregation *g, ex
     return rc;
 }
 
-int rollup_each(const rollup_plan *p, const context *cx, aggregation_visit *visit, void *to, explain *x, error *err)
+int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit, void *to,
+                explain *x, error *err)
 {
     tally_limits limits = {0};
     aggregation *g;
@@ -97,13 +98,16 @@ int rollup_each(const rollup_plan *p, const context *cx, aggregation_visit *visi
     rc = fold_rows(p, cx, g, x, err);
     if (!rc) {
         aggregation_explain(g, x);
+        if (kept)
+            aggregation_keep(g, kept->test, kept->with);
         rc = aggregation_each(g, visit, to, err);
     }
     aggregation_close(g);
     return rc;
 }
 
-int rollup_count(const rollup_plan *p, const context *cx, int64_t *out, explain *x, error *err)
+int rollup_count(const rollup_plan *p, const context *cx, const rollup_kept *kept, int64_t *out, explain *x,
+                 error *err)
 {
     tally_limits limits = {0};
     aggregation *g;
@@ -119,6 +123,8 @@ int rollup_count(const rollup_plan *p, const context *cx, int64_t *out, explain 
     rc = fold_rows(p, cx, g, x, err);
     if (!rc) {
         aggregation_explain(g, x);
+        if (kept)
+            aggregation_keep(g, kept->test, kept->with);
         rc = aggregation_groups(g, out, err);
     }
     aggregation_close(g);

@@ -12,10 +12,18 @@ int rollup_bind(const select_stmt *s, const catalog *cat, const collection *of, 
 
 const answer_columns *rollup_columns(const rollup_plan *p);
 
-/* The rows of the answer, in order: one, or one per group of the page. Steps are told to x. */
-int rollup_each(const rollup_plan *p, const context *cx, aggregation_visit *visit, void *to, explain *x, error *err);
+/* Of aggregation_keep. */
+typedef struct rollup_kept {
+    aggregation_test *test;
+    void *with;
+} rollup_kept;
 
-/* `count` after `group`: the groups that pass `having`. */
-int rollup_count(const rollup_plan *p, const context *cx, int64_t *out, explain *x, error *err);
+/* The rows of the answer, in order: one, or one per group of the page. `kept` may be NULL. Steps are told to x. */
+int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit, void *to,
+                explain *x, error *err);
+
+/* `count` after `group`: the groups that pass `having` and are kept. */
+int rollup_count(const rollup_plan *p, const context *cx, const rollup_kept *kept, int64_t *out, explain *x,
+                 error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/varint.h"
+#include "value/collation.h"
 #include "value/elements.h"
 #include "value/packed.h"
 #include "value/timestamp.h"
@@ -396,4 +397,76 @@ key_state key_probe(buffer *out, key_form form, const type *t, bool path, const 
         return v->kind == VALUE_TEXT || v->kind == VALUE_BYTES ? put_octets(out, v->bytes, v->len) : KEY_SCAN;
     default: return form == KEY_HASHED && put_hash(out, t, v) ? KEY_TIED : KEY_SCAN;
     }
+}
+
+static double double_of_key(const uint8_t *key)
+{
+    uint64_t bits = bytes_big_u64(key);
+    double f;
+
+    bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+bool key_value(const uint8_t *key, size_t len, const type *t, bool path, value *out)
+{
+    bool json = path || t->kind == TYPE_JSON;
+
+    if (len == 0 || len > KEY_EXACT_MAX)
+        return false;
+    switch (key[0]) {
+    case KEY_NULL: *out = value_null(); return len == 1;
+    case TAG_BOOL:
+        *out = value_bool(len == 2 && key[1]);
+        return len == 2 && (json || t->kind == TYPE_BOOL);
+    case TAG_NUMBER:
+        if (len != 9 || json)
+            return false;
+        if (t->kind == TYPE_FLOAT)
+            *out = value_float(double_of_key(key + 1));
+        else if (t->kind == TYPE_INT || t->kind == TYPE_TIMESTAMP)
+            *out = (value){.kind = t->kind == TYPE_INT ? VALUE_INT : VALUE_TIMESTAMP,
+                           .integer = (int64_t)(bytes_big_u64(key + 1) ^ (uint64_t)1 << 63)};
+        return t->kind == TYPE_FLOAT || t->kind == TYPE_INT || t->kind == TYPE_TIMESTAMP;
+    case TAG_OCTETS:
+        *out = value_text(key + 1, len - 1);
+        if (t->kind == TYPE_BYTES && !json)
+            out->kind = VALUE_BYTES;
+        return json || t->kind == TYPE_TEXT || t->kind == TYPE_BYTES;
+    default: return false;
+    }
+}
+
+/* ---- collated ---- */
+
+static key_state put_collated(buffer *out, collation collate, const value *v)
+{
+    const size_t start = out->len;
+    uint8_t hash[16];
+
+    buffer_byte(out, TAG_OCTETS);
+    if (!collation_key(out, collate, v->bytes, v->len)) {
+        out->len = start;
+        return KEY_SCAN;
+    }
+    if (out->failed || out->len - start <= KEY_EXACT_MAX)
+        return KEY_EXACT;
+    hash128(hash, out->bytes + start + 1, out->len - start - 1);
+    out->len = start + KEY_EXACT_MAX;
+    buffer_put(out, hash, sizeof hash);
+    return KEY_TIED;
+}
+
+key_state key_stored_in(buffer *out, collation collate, const value *v)
+{
+    if (v->kind == VALUE_NULL)
+        return put_tag(out, KEY_NULL, KEY_EXACT);
+    key_state state = v->kind == VALUE_TEXT ? put_collated(out, collate, v) : KEY_SCAN;
+    return state == KEY_SCAN ? put_tag(out, KEY_UNPLACED, KEY_TIED) : state;
+}
+
+key_state key_probe_in(buffer *out, collation collate, const value *v)
+{
+    return v->kind == VALUE_TEXT ? put_collated(out, collate, v) : KEY_SCAN;
 }

@@ -4,7 +4,7 @@
  *   bool          01 00|01
  *   int, instant  02 8 bytes          of an int or timestamp field: big-endian, sign bit turned
  *   number        02 8 bytes          of a float field, of json: a double so turned that bytes order it
- *   text, bytes   03 octets
+ *   text, bytes   03 octets; of a text field with a collation, @sorted only: 03 its collation_key
  *   any other     04 16 bytes         @hash, @unique only: hash128 with every number as a double
  *   unplaced      ff                  what the index cannot hold
  *
@@ -45,8 +45,15 @@ key_state key_stored(buffer *out, key_form form, const type *t, bool path, const
 
 /* Appends the key of a value that a condition compares with: only where it converts to t without
  * changing which stored values it equals (and, ordered, is less or greater than), and KEY_EXACT or
- * KEY_TIED. KEY_SCAN, and nothing appended, otherwise, null included (chapter 3 section 7). Keys order by
- * bytes: a field with a collation takes equality from them and no ranges. */
+ * KEY_TIED. KEY_SCAN, and nothing appended, otherwise, null included (chapter 3 section 7). */
 key_state key_probe(buffer *out, key_form form, const type *t, bool path, const value *v);
+
+/* The same, KEY_ORDERED, of a text field with a collation: keys order by it. */
+key_state key_stored_in(buffer *out, collation collate, const value *v);
+key_state key_probe_in(buffer *out, collation collate, const value *v);
+
+/* The value that stands under a key, alone: nothing else is stored under it, and it is stored as this one.
+ * False where only the record tells: a hash, a tie, a number of json, a NaN. Borrows the key. */
+bool key_value(const uint8_t *key, size_t len, const type *t, bool path, value *out);
 
 #endif
