@@ -132,8 +132,8 @@ static int check_open(database *d, error *err)
 /* A text on its way. */
 typedef struct call {
     database *d;
-    scratch *memory;
-    text *t;
+    scratch *memory; /* the use's */
+    text_use use;
     const parsed *p;
     value *params;
     uint32_t param_count;
@@ -195,8 +195,10 @@ static int check_exact(const call *k, const catalog *cat, error *err)
 }
 
 /* The plan of a statement: of the text's where they are over that catalog, else bound for this run alone. */
-static int find_plan(const call *k, const plans *kept, uint32_t at, const context *cx, plan *out, error *err)
+static int find_plan(const call *k, uint32_t at, const context *cx, plan *out, error *err)
 {
+    const plans *kept = k->use.plans;
+
     if (kept->cat == cx->cat && (kept->items[at].write || kept->items[at].read)) {
         *out = kept->items[at];
         return FENEC_OK;
@@ -206,7 +208,7 @@ static int find_plan(const call *k, const plans *kept, uint32_t at, const contex
 }
 
 /* Statement `at`, inside a block or (b NULL) a snapshot. Its answer replaces the one before. */
-static int run_one(const call *k, uint32_t at, const plans *kept, conn *c, const catalog *cat, block *b, error *err)
+static int run_one(const call *k, uint32_t at, conn *c, const catalog *cat, block *b, error *err)
 {
     const stmt *s = &k->p->stmts[at];
     arena_mark here = arena_here(&k->memory->memory);
@@ -219,14 +221,14 @@ static int run_one(const call *k, uint32_t at, const plans *kept, conn *c, const
     switch (s->kind) {
     case STMT_SELECT:
     case STMT_EXPLAIN:
-        rc = find_plan(k, kept, at, &cx, &with, err);
+        rc = find_plan(k, at, &cx, &with, err);
         if (rc == FENEC_OK)
             rc = read_run(with.read, &cx, k->out, err);
         break;
     case STMT_PUT:
     case STMT_UPDATE:
     case STMT_DELETE:
-        rc = find_plan(k, kept, at, &cx, &with, err);
+        rc = find_plan(k, at, &cx, &with, err);
         if (rc == FENEC_OK)
             rc = write_run(with.write, &cx, b, k->out, err);
         break;
@@ -247,10 +249,9 @@ static int run_one(const call *k, uint32_t at, const plans *kept, conn *c, const
 }
 
 /* Statements of one snapshot, all of them reads. */
-static int run_reads(const call *k, uint32_t first, uint32_t count, error *err)
+static int run_reads(call *k, uint32_t first, uint32_t count, error *err)
 {
     version *v;
-    plans *kept;
     conn *c;
     int rc = store_read(k->d->w.s, &c, &v, err);
 
@@ -259,22 +260,18 @@ static int run_reads(const call *k, uint32_t first, uint32_t count, error *err)
     const catalog *cat = (const catalog *)v;
     rc = check_exact(k, cat, err);
     if (rc == FENEC_OK)
-        rc = text_plans(k->d->texts, k->t, cat, &kept, err);
-    if (rc == FENEC_OK) {
-        for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
-            rc = run_one(k, i, kept, c, cat, NULL, err);
-        text_plans_let(k->d->texts, kept);
-    }
+        rc = text_bind(k->d->texts, &k->use, cat, err);
+    for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
+        rc = run_one(k, i, c, cat, NULL, err);
     store_read_end(c);
     return rc;
 }
 
 /* Statements of one block. */
-static int run_block(const call *k, uint32_t first, uint32_t count, error *err)
+static int run_block(call *k, uint32_t first, uint32_t count, error *err)
 {
     const stmt *s = &k->p->stmts[first];
     uint64_t ticket;
-    plans *kept;
     block b;
     bool undo = count > 1 || write_needs_undo(s, k->params, k->param_count);
     int rc = block_begin(&b, &k->d->w, undo, k->memory, err);
@@ -283,12 +280,9 @@ static int run_block(const call *k, uint32_t first, uint32_t count, error *err)
         return rc;
     rc = check_exact(k, b.cat, err);
     if (rc == FENEC_OK)
-        rc = text_plans(k->d->texts, k->t, b.cat, &kept, err);
-    if (rc == FENEC_OK) {
-        for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
-            rc = run_one(k, i, kept, b.c, b.cat, &b, err);
-        text_plans_let(k->d->texts, kept);
-    }
+        rc = text_bind(k->d->texts, &k->use, b.cat, err);
+    for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
+        rc = run_one(k, i, b.c, b.cat, &b, err);
     if (rc != FENEC_OK) {
         block_rollback(&b);
         return rc;
@@ -313,7 +307,7 @@ static int run_beside(const call *k, uint32_t at, error *err)
     return rc == FENEC_OK ? store_wait(k->d->w.s, ticket, err) : rc;
 }
 
-static int run_alone(const call *k, uint32_t at, error *err)
+static int run_alone(call *k, uint32_t at, error *err)
 {
     const stmt *s = &k->p->stmts[at];
     int rc;
@@ -329,7 +323,7 @@ static int run_alone(const call *k, uint32_t at, error *err)
     return rc;
 }
 
-static int run_text(const call *k, error *err)
+static int run_text(call *k, error *err)
 {
     const parsed *p = k->p;
     int rc = FENEC_OK;
@@ -358,20 +352,20 @@ int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t 
     call k = {.d = d, .out = out, .start = out->len};
     int rc;
 
-    k.memory = scratch_get(d->texts);
-    if (!k.memory)
-        return fail_memory(err);
+    rc = text_begin(d->texts, bytes, len, &k.use, err);
+    if (rc != FENEC_OK)
+        return rc;
+    k.memory = k.use.memory;
     rc = json_read_params(params, params_len, &k.memory->memory, &k.params, &k.param_count, err);
     if (rc == FENEC_OK)
         rc = lay_vectors(&k, vectors, vectors_len, err);
     if (rc == FENEC_OK)
-        rc = text_get(d->texts, bytes, len, &k.t, err);
+        rc = text_parse(d->texts, bytes, len, &k.use, err);
     if (rc == FENEC_OK) {
-        k.p = text_parsed(k.t);
+        k.p = text_parsed(k.use.t);
         rc = run_text(&k, err);
-        text_let(d->texts, k.t);
     }
-    scratch_let(d->texts, k.memory);
+    text_end(d->texts, &k.use);
     if (rc == FENEC_OK && out->failed)
         rc = fail_memory(err);
     return rc;
@@ -381,44 +375,43 @@ int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t 
 
 static int run_piece(call *k, block *b, const piece *p, error *err)
 {
-    plans *kept;
-    int rc = json_read_params(p->params, p->params_len, &k->memory->memory, &k->params, &k->param_count, err);
+    int rc = text_begin(k->d->texts, p->text, p->text_len, &k->use, err);
 
-    if (rc == FENEC_OK)
-        rc = text_get(k->d->texts, p->text, p->text_len, &k->t, err);
     if (rc != FENEC_OK)
         return rc;
-    k->p = text_parsed(k->t);
-    rc = k->p->has_compact ? fail(err, FENEC_QUERY, "compact cannot be in a block")
-                           : text_plans(k->d->texts, k->t, b->cat, &kept, err);
+    k->memory = k->use.memory;
+    rc = json_read_params(p->params, p->params_len, &k->memory->memory, &k->params, &k->param_count, err);
+    if (rc == FENEC_OK)
+        rc = text_parse(k->d->texts, p->text, p->text_len, &k->use, err);
     if (rc == FENEC_OK) {
-        for (uint32_t i = 0; i < k->p->stmt_count && rc == FENEC_OK; i++)
-            rc = run_one(k, i, kept, b->c, b->cat, b, err);
-        text_plans_let(k->d->texts, kept);
+        k->p = text_parsed(k->use.t);
+        rc = k->p->has_compact ? fail(err, FENEC_QUERY, "compact cannot be in a block")
+                               : text_bind(k->d->texts, &k->use, b->cat, err);
     }
-    text_let(k->d->texts, k->t);
+    for (uint32_t i = 0; rc == FENEC_OK && i < k->p->stmt_count; i++)
+        rc = run_one(k, i, b->c, b->cat, b, err);
+    text_end(k->d->texts, &k->use);
     return rc;
 }
 
 int database_block(database *d, piece_source next, void *from, error *err)
 {
     call k = {.d = d};
-    buffer unheard; /* what the pieces answer */
+    text_use whole = {0}; /* the block's memory; each piece has its own */
+    buffer unheard;       /* what the pieces answer */
     uint64_t ticket;
     piece p;
     block b;
-    int rc;
+    int rc = text_begin(d->texts, NULL, 0, &whole, err);
 
-    k.memory = scratch_get(d->texts);
-    if (!k.memory)
-        return fail_memory(err);
+    if (rc != FENEC_OK)
+        return rc;
     buffer_init(&unheard);
     k.out = &unheard;
-    rc = block_begin(&b, &d->w, true, k.memory, err);
+    rc = block_begin(&b, &d->w, true, whole.memory, err);
     if (rc == FENEC_OK) {
-        arena_mark here = arena_here(&k.memory->memory);
         while ((rc = next(from, &p, err)) == FENEC_OK && (rc = run_piece(&k, &b, &p, err)) == FENEC_OK)
-            arena_rewind(&k.memory->memory, here);
+            continue;
         if (rc == FN_END) {
             rc = block_commit(&b, &ticket, err);
             if (rc == FENEC_OK)
@@ -428,7 +421,7 @@ int database_block(database *d, piece_source next, void *from, error *err)
         }
     }
     buffer_clear(&unheard);
-    scratch_let(d->texts, k.memory);
+    text_end(d->texts, &whole);
     return rc;
 }
 

@@ -166,44 +166,47 @@ static int make(const uint8_t *bytes, size_t len, uint64_t hash, text **out, err
     return FENEC_OK;
 }
 
-int text_get(text_cache *c, const uint8_t *bytes, size_t len, text **out, error *err)
+/* With the lock held: puts it in, and hands out what has to go for it. */
+static text *keep(text_cache *c, text *made)
 {
-    bool keep = len <= TEXT_LEN_MAX;
-    uint64_t hash = keep ? hash64(bytes, len) : 0;
-    text *gone = NULL, *made = NULL, *there;
+    text *gone = NULL;
 
-    if (keep) {
-        lock_take(&c->lock);
-        *out = find(c, hash, bytes, len);
-        lock_leave(&c->lock);
-        if (*out)
-            return FENEC_OK;
-    }
-    int rc = make(bytes, len, hash, &made, err);
-    if (rc != FENEC_OK || !keep) {
-        if (rc == FENEC_OK)
-            *out = made;
-        return rc;
-    }
-    lock_take(&c->lock);
-    there = find(c, hash, bytes, len); /* another thread may have been at it */
-    if (!there) {
-        made->references++;
-        made->cached = true;
-        made->same = c->buckets[hash % BUCKETS];
-        c->buckets[hash % BUCKETS] = made;
-        link_newest(c, made);
-        c->count++;
-        c->len += len;
-        while (c->count > TEXTS_MAX || c->len > TEXTS_LEN_MAX) {
-            text *old = c->oldest;
-            take_out(c, old);
-            if (--old->references == 0) {
-                old->same = gone;
-                gone = old;
-            }
+    made->references++;
+    made->cached = true;
+    made->same = c->buckets[made->hash % BUCKETS];
+    c->buckets[made->hash % BUCKETS] = made;
+    link_newest(c, made);
+    c->count++;
+    c->len += made->len;
+    while (c->count > TEXTS_MAX || c->len > TEXTS_LEN_MAX) {
+        text *old = c->oldest;
+        take_out(c, old);
+        if (--old->references == 0) {
+            old->same = gone;
+            gone = old;
         }
     }
+    return gone;
+}
+
+int text_parse(text_cache *c, const uint8_t *bytes, size_t len, text_use *u, error *err)
+{
+    text *gone = NULL, *made = NULL, *there;
+
+    if (u->t)
+        return FENEC_OK;
+    int rc = make(bytes, len, hash64(bytes, len), &made, err);
+    if (rc != FENEC_OK)
+        return rc;
+    u->t = made;
+    if (len > TEXT_LEN_MAX)
+        return FENEC_OK;
+    lock_take(&c->lock);
+    there = find(c, made->hash, bytes, len); /* another thread may have been at it */
+    if (there)
+        u->t = there;
+    else
+        gone = keep(c, made);
     lock_leave(&c->lock);
     while (gone) {
         text *next = gone->same;
@@ -212,17 +215,7 @@ int text_get(text_cache *c, const uint8_t *bytes, size_t len, text **out, error 
     }
     if (there)
         text_free(made);
-    *out = there ? there : made;
     return FENEC_OK;
-}
-
-void text_let(text_cache *c, text *t)
-{
-    lock_take(&c->lock);
-    bool last = --t->references == 0;
-    lock_leave(&c->lock);
-    if (last)
-        text_free(t);
 }
 
 const parsed *text_parsed(const text *t)
@@ -273,57 +266,46 @@ static int bind_all(const parsed *from, const catalog *cat, plans **out, error *
     return FENEC_OK;
 }
 
-int text_plans(text_cache *c, text *t, const catalog *cat, plans **out, error *err)
+int text_bind(text_cache *c, text_use *u, const catalog *cat, error *err)
 {
-    plans *there, *old;
+    plans *there, *fresh, *drops[2] = {u->plans, NULL};
 
+    if (u->plans && u->plans->cat == cat)
+        return FENEC_OK;
     lock_take(&c->lock);
-    there = t->plans && t->plans->cat == cat ? t->plans : NULL;
+    if (drops[0] && --drops[0]->references > 0)
+        drops[0] = NULL;
+    there = u->t->plans && u->t->plans->cat == cat ? u->t->plans : NULL;
     if (there)
         there->references++;
+    u->plans = there;
     lock_leave(&c->lock);
-    if (there) {
-        *out = there;
+    if (drops[0])
+        plans_free(drops[0]);
+    if (there)
         return FENEC_OK;
-    }
-    int rc = bind_all(&t->parsed, cat, out, err);
+    int rc = bind_all(&u->t->parsed, cat, &fresh, err);
     if (rc != FENEC_OK)
         return rc;
+    u->plans = fresh;
     lock_take(&c->lock);
-    old = t->plans;
-    t->plans = *out;
-    (*out)->references++;
-    if (old && --old->references > 0)
-        old = NULL;
+    drops[1] = u->t->plans;
+    u->t->plans = fresh;
+    fresh->references++;
+    if (drops[1] && --drops[1]->references > 0)
+        drops[1] = NULL;
     lock_leave(&c->lock);
-    if (old)
-        plans_free(old);
+    if (drops[1])
+        plans_free(drops[1]);
     return FENEC_OK;
 }
 
-void text_plans_let(text_cache *c, plans *p)
-{
-    lock_take(&c->lock);
-    bool last = --p->references == 0;
-    lock_leave(&c->lock);
-    if (last)
-        plans_free(p);
-}
+/* ---- a call's share ---- */
 
-/* ---- scratches ---- */
-
-scratch *scratch_get(text_cache *c)
+static scratch *scratch_new(void)
 {
-    lock_take(&c->lock);
-    scratch *s = c->scratches;
-    if (s) {
-        c->scratches = s->next;
-        c->scratch_count--;
-    }
-    lock_leave(&c->lock);
-    if (s)
-        return s;
-    s = memory_zeroed(sizeof *s);
+    scratch *s = memory_zeroed(sizeof *s);
+
     if (!s)
         return NULL;
     arena_init(&s->memory);
@@ -338,23 +320,57 @@ scratch *scratch_get(text_cache *c)
     return s;
 }
 
-void scratch_let(text_cache *c, scratch *s)
+int text_begin(text_cache *c, const uint8_t *bytes, size_t len, text_use *u, error *err)
 {
-    arena_reset(&s->memory);
-    arena_reset(&s->rows);
-    changes_reset(&s->noted);
-    if (s->noted.cap > NOTED_MAX)
-        changes_clear(&s->noted);
-    if (s->keys.bytes.cap > KEYS_MAX)
-        row_keys_clear(&s->keys);
+    bool may_be_there = len <= TEXT_LEN_MAX;
+    uint64_t hash = may_be_there ? hash64(bytes, len) : 0;
+
     lock_take(&c->lock);
-    bool kept = c->scratch_count < SCRATCHES_MAX;
-    if (kept) {
+    if (!u->memory && c->scratches) {
+        u->memory = c->scratches;
+        c->scratches = u->memory->next;
+        c->scratch_count--;
+    }
+    u->t = may_be_there ? find(c, hash, bytes, len) : NULL;
+    u->plans = u->t ? u->t->plans : NULL;
+    if (u->plans)
+        u->plans->references++;
+    lock_leave(&c->lock);
+    if (!u->memory && !(u->memory = scratch_new())) {
+        text_end(c, u);
+        return fail_memory(err);
+    }
+    return FENEC_OK;
+}
+
+void text_end(text_cache *c, text_use *u)
+{
+    scratch *s = u->memory;
+
+    if (s) {
+        arena_reset(&s->memory);
+        arena_reset(&s->rows);
+        changes_reset(&s->noted);
+        if (s->noted.cap > NOTED_MAX)
+            changes_clear(&s->noted);
+        if (s->keys.bytes.cap > KEYS_MAX)
+            row_keys_clear(&s->keys);
+    }
+    lock_take(&c->lock);
+    bool last_plans = u->plans && --u->plans->references == 0;
+    bool last_text = u->t && --u->t->references == 0;
+    if (s && c->scratch_count < SCRATCHES_MAX) {
         s->next = c->scratches;
         c->scratches = s;
         c->scratch_count++;
+        s = NULL;
     }
     lock_leave(&c->lock);
-    if (!kept)
+    if (last_plans)
+        plans_free(u->plans);
+    if (last_text)
+        text_free(u->t);
+    if (s)
         scratch_free(s);
+    *u = (text_use){0};
 }

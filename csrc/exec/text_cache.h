@@ -32,19 +32,24 @@ typedef struct plans {
 text_cache *text_cache_new(void); /* NULL: no memory */
 void text_cache_free(text_cache *c);
 
-/* Parses the text unless it is there: one reference. What parse_text answers. */
-int text_get(text_cache *c, const uint8_t *bytes, size_t len, text **out, error *err);
-void text_let(text_cache *c, text *t);
-const parsed *text_parsed(const text *t);
+/* What a call has of the cache, taken and given back in one go: a lock each. */
+typedef struct text_use {
+    scratch *memory;
+    text *t;      /* NULL: not parsed yet */
+    plans *plans; /* the text's last ones, of whatever catalog; NULL: none */
+} text_use;
 
-/* Its plans over that catalog, bound where they are not there: one reference. PANIC. */
-int text_plans(text_cache *c, text *t, const catalog *cat, plans **out, error *err);
-void text_plans_let(text_cache *c, plans *p);
+/* The text, where it is there already, and memory, where the use has none yet. PANIC. */
+int text_begin(text_cache *c, const uint8_t *bytes, size_t len, text_use *u, error *err);
+/* Parses it where it was not there. What parse_text answers. */
+int text_parse(text_cache *c, const uint8_t *bytes, size_t len, text_use *u, error *err);
+/* Makes u->plans those over `cat`. PANIC. */
+int text_bind(text_cache *c, text_use *u, const catalog *cat, error *err);
+void text_end(text_cache *c, text_use *u); /* memory too */
+
+const parsed *text_parsed(const text *t);
 
 /* Binds one statement. */
 int plan_bind(const stmt *s, const catalog *cat, arena *a, plan *out, error *err);
-
-scratch *scratch_get(text_cache *c); /* NULL: no memory */
-void scratch_let(text_cache *c, scratch *s);
 
 #endif

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "value/json.h"
+
 /* ---- binding ---- */
 
 static int bind_returning(write_plan *p, arena *a, error *err)
@@ -318,9 +320,12 @@ int write_run(const write_plan *p, const context *cx, block *b, buffer *out, err
     if (s->require_given && w.written != (uint64_t)s->require)
         return fail(err, FENEC_UNMET, "%s `%s` wrote %" PRIu64 " rows where %" PRId64 " are required", verb_of(s),
                     p->of->name, w.written, s->require);
-    if (s->returning.given)
+    if (s->returning.given) {
         answer_end(&w.answer);
-    else
-        buffer_printf(out, "{\"kind\":\"affected\",\"count\":%" PRIu64 "}", w.written);
+    } else {
+        buffer_put(out, "{\"kind\":\"affected\",\"count\":", 27);
+        json_write_int(out, (int64_t)w.written);
+        buffer_byte(out, '}');
+    }
     return out->failed ? fail_memory(err) : FENEC_OK;
 }
