@@ -38,7 +38,10 @@ static test_disk *disk_with_blocks(uint32_t last)
     store *s;
     error err;
 
-    CHECK_INT(open_store(&s, d, &err), FENEC_OK);
+    if (open_store(&s, d, &err) != FENEC_OK) {
+        test_failed(__FILE__, __LINE__, "open: %s", err.message);
+        return d;
+    }
     for (uint32_t n = 1; n <= last; n++)
         CHECK_INT(write_block(s, n, &err), FENEC_OK);
     killed = test_disk_cut(d, LOSE_NOTHING, &random);
@@ -163,8 +166,7 @@ static void check_disk(trial *t, test_disk *d, const char *what)
     code = store_load_read(s, &load, &n, &err);
     if (code != FENEC_OK || n < t->acknowledged || n > t->begun)
         report(t, what, code ? code : (int)n, code ? err.message : "blocks");
-    code = write_block(s, n + 1, &err);
-    if (code != FENEC_OK)
+    else if ((code = write_block(s, n + 1, &err)) != FENEC_OK)
         report(t, "write after a reopen", code, err.message);
     CHECK_INT(store_close(s, &err), FENEC_OK);
     store_free(s);
