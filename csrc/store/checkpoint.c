@@ -53,13 +53,27 @@ void checkpoint_run(store *s)
 
     atomic_store(&s->retry, false);
     pool_wait(s, false);
-    pool_end_idle(s);
     fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
+    /* Long reads that overlap without end would let it grow without end: the next ones wait until those
+     * under way are over. */
+    if (!whole && s->log_frames >= LOG_FRAMES_LARGE && !pool_shut(s, GATE_DRAIN))
+        fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
     pool_wait(s, false);
-    pool_end_idle(s);
     /* A log that resets begins anew at the next commit (note_log in conn.c). One that a long read holds,
      * or that could not be folded in, is tried again when it has grown as much once more. */
     s->checkpoint_frames = s->log_frames + LOG_FRAMES;
+}
+
+void checkpoint_drained(store *s)
+{
+    error err;
+
+    lock_take(&s->writing);
+    checkpoint_wait(s);
+    if (s->writer.db && transaction_flush(s, &err) == FENEC_OK && !atomic_load(&s->refused))
+        checkpoint_run(s);
+    pool_admit(s);
+    lock_leave(&s->writing);
 }
 
 void checkpoint_wait(store *s)
@@ -112,28 +126,28 @@ void checkpoint_if_due(store *s)
 
 int checkpoint_whole(store *s, error *err)
 {
-    bool whole = false;
-    int rc = SQLITE_OK;
+    bool whole = false, shut = false;
+    int rc = SQLITE_BUSY;
 
-    /* Twice at most: what stands in the way of the second is over by then. */
-    for (int i = 0; i < 2 && !whole; i++) {
+    /* A read that begins meanwhile can be in the way too, having shared the place of an older one in the
+     * wal-index. After that none begins. */
+    for (int i = 0; i < 3 && (rc & 0xFF) == SQLITE_BUSY; i++) {
+        if (i == 2)
+            shut = pool_shut(s, GATE_HELD);
         pool_wait(s, true);
-        pool_end_idle(s);
         rc = fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
-        if (rc && (rc & 0xFF) != SQLITE_BUSY)
-            return sqlite_fail(err, rc, s->writer.db, "cannot fold the log into the file");
-    }
-    for (int i = 0; i < 2; i++) {
-        pool_wait(s, true);
-        pool_end_idle(s);
-        rc = fold(s, SQLITE_CHECKPOINT_TRUNCATE, &whole);
+        if (rc == SQLITE_OK && !whole)
+            rc = SQLITE_BUSY;
         if (rc == SQLITE_OK) {
-            s->log_frames = 0;
-            s->checkpoint_frames = LOG_FRAMES;
-            return FENEC_OK;
+            pool_wait(s, true);
+            rc = fold(s, SQLITE_CHECKPOINT_TRUNCATE, &whole);
         }
-        if ((rc & 0xFF) != SQLITE_BUSY)
-            break;
     }
-    return sqlite_fail(err, rc, s->writer.db, "cannot fold the log into the file");
+    if (shut)
+        pool_admit(s);
+    if (rc)
+        return sqlite_fail(err, rc, s->writer.db, "cannot fold the log into the file");
+    s->log_frames = 0;
+    s->checkpoint_frames = LOG_FRAMES;
+    return FENEC_OK;
 }

@@ -61,6 +61,7 @@ struct conn {
     bool active;    /* handed out */
     bool is_long;   /* no checkpoint waits for it */
     uint64_t since; /* store.reads when it was handed out */
+    uint64_t begun; /* store.reads when its snapshot began */
     conn *next_idle;
 };
 
@@ -76,8 +77,18 @@ typedef struct transaction {
     bool made_tables; /* or dropped some */
     uint32_t buffered; /* blocks that landed in it before this one */
     uint32_t work;     /* writes of this block */
+    bool counts;       /* this block set the counter, to `count` */
+    bool count_due;    /* one before it did, to `due`, and it is not in the file yet */
+    uint64_t count, due;
     size_t bytes;      /* gathered */
 } transaction;
+
+/* Whether reads begin. */
+typedef enum gate {
+    GATE_OPEN,
+    GATE_DRAIN, /* no: the last one that ends folds the log in and opens */
+    GATE_HELD   /* no: who closed it opens it */
+} gate;
 
 struct store {
     char *path; /* as SQLite has it */
@@ -128,7 +139,9 @@ struct store {
     int opening;
     conn *idle;
     version *current; /* kept */
-    uint64_t reads;   /* snapshots begun */
+    uint64_t reads;   /* handed out so far */
+    uint64_t fence;   /* snapshots begun up to here are not kept for another read */
+    gate gate;
     bool closed;
 };
 
@@ -150,10 +163,13 @@ int conn_fail(conn *c, int rc, const char *doing, error *err);
 
 /* ---- pool.c; under no lock of the pool ---- */
 
-void pool_end_idle(store *s); /* snapshots of idle readers */
-
-/* Waits until the reads begun before now are over, all or those that are not long. */
+/* Waits until the reads begun before now are over, all or those that are not long; their snapshots, and
+ * those of idle readers, end with them. */
 void pool_wait(store *s, bool long_too);
+
+/* No read begins until the gate opens. False, and open still: nobody reads. */
+bool pool_shut(store *s, gate how);
+void pool_admit(store *s);
 void pool_note_long(conn *c);
 void pool_close(store *s); /* refuses reads from now on and waits for the last one */
 void pool_free(store *s);
@@ -162,6 +178,10 @@ void pool_free(store *s);
  * what has to be dropped once no lock is held. */
 #define PUBLISH_DROPS (READERS_MAX + 1)
 int pool_publish(store *s, version *drops[PUBLISH_DROPS]);
+
+/* ---- counter.c; LOCK_WRITER held ---- */
+
+int counter_write(store *s, error *err); /* before a COMMIT */
 
 /* ---- transaction.c; LOCK_WRITER held ---- */
 
@@ -191,6 +211,7 @@ int durable_sync_log(store *s);                         /* SQLite's code */
 
 void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */
 void checkpoint_run(store *s);              /* the writer's own */
+void checkpoint_drained(store *s);          /* by the last reader; takes LOCK_WRITER */
 int checkpoint_whole(store *s, error *err); /* folds all of the log in and truncates it */
 void checkpoint_wait(store *s);             /* for one beside writers */
 

@@ -44,6 +44,7 @@ static void note_current(conn *c)
     lock_take(&s->pool);
     c->number = atomic_load(&s->number);
     c->v = version_keep(s->current);
+    c->begun = s->reads;
     lock_leave(&s->pool);
 }
 
@@ -103,7 +104,7 @@ static int pool_take(store *s, conn **out, error *err)
     int code = FENEC_OK;
 
     lock_take(&s->pool);
-    while (!s->closed && !s->idle && s->reader_count + s->opening == READERS_MAX)
+    while (!s->closed && (s->gate != GATE_OPEN || (!s->idle && s->reader_count + s->opening == READERS_MAX)))
         condition_wait(&s->returned, &s->pool);
     if (s->closed) {
         lock_leave(&s->pool);
@@ -130,13 +131,14 @@ static int pool_take(store *s, conn **out, error *err)
     return code;
 }
 
-static void pool_return(conn *c)
+/* True: it was the one the gate waited for. */
+static bool pool_return(conn *c)
 {
     store *s = c->s;
 
     lock_take(&s->pool);
     /* A commit that is on its way ends what it finds idle; one that is through has done so already. */
-    if (c->in_snapshot && c->number != (atomic_load(&s->number) & ~(uint64_t)1)) {
+    if (c->in_snapshot && (c->number != (atomic_load(&s->number) & ~(uint64_t)1) || c->begun <= s->fence)) {
         lock_leave(&s->pool);
         snapshot_drop(c);
         lock_take(&s->pool);
@@ -149,8 +151,10 @@ static void pool_return(conn *c)
     c->next_idle = s->idle;
     s->idle = c;
     s->active_count--;
+    bool last = s->gate == GATE_DRAIN && s->active_count == 0;
     condition_broadcast(&s->returned);
     lock_leave(&s->pool);
+    return last;
 }
 
 int store_read(store *s, conn **out, version **v, error *err)
@@ -172,7 +176,7 @@ int store_read(store *s, conn **out, version **v, error *err)
     if (!c->in_snapshot) {
         code = snapshot_take(c, err);
         if (code) {
-            pool_return(c);
+            store_read_end(c);
             return code;
         }
     }
@@ -184,8 +188,11 @@ int store_read(store *s, conn **out, version **v, error *err)
 
 void store_read_end(conn *c)
 {
+    store *s = c->s;
+
     statements_end(&c->cache);
-    pool_return(c);
+    if (pool_return(c))
+        checkpoint_drained(s);
 }
 
 /* ---- for those who commit and checkpoint ---- */
@@ -199,17 +206,6 @@ static int end_idle(store *s, version *drops[READERS_MAX])
         if (c->in_snapshot)
             snapshot_end(c, &drops[count++]);
     return count;
-}
-
-void pool_end_idle(store *s)
-{
-    version *drops[READERS_MAX];
-
-    lock_take(&s->pool);
-    int count = end_idle(s, drops);
-    lock_leave(&s->pool);
-    while (count > 0)
-        version_drop(drops[--count]);
 }
 
 int pool_publish(store *s, version *drops[PUBLISH_DROPS])
@@ -238,9 +234,33 @@ static bool read_since(const store *s, uint64_t last, bool long_too)
 
 void pool_wait(store *s, bool long_too)
 {
+    version *drops[READERS_MAX];
+
     lock_take(&s->pool);
-    for (uint64_t last = s->reads; read_since(s, last, long_too);)
+    uint64_t last = s->fence = s->reads;
+    int count = end_idle(s, drops);
+    while (read_since(s, last, long_too))
         condition_wait(&s->returned, &s->pool);
+    lock_leave(&s->pool);
+    while (count > 0)
+        version_drop(drops[--count]);
+}
+
+bool pool_shut(store *s, gate how)
+{
+    lock_take(&s->pool);
+    bool reading = s->active_count > 0;
+    if (reading)
+        s->gate = how;
+    lock_leave(&s->pool);
+    return reading;
+}
+
+void pool_admit(store *s)
+{
+    lock_take(&s->pool);
+    s->gate = GATE_OPEN;
+    condition_broadcast(&s->returned);
     lock_leave(&s->pool);
 }
 
@@ -270,8 +290,8 @@ void pool_close(store *s)
 
 void pool_free(store *s)
 {
-    pool_end_idle(s);
     for (int i = 0; i < s->reader_count; i++) {
+        version_drop(s->readers[i]->v);
         conn_close(s->readers[i]);
         memory_free(s->readers[i]);
     }
