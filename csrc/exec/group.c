@@ -10,9 +10,31 @@
  * next after it that is free. */
 enum {
     ASIDE_HEAD = 16,
-    SLOTS_FIRST = 256,
+    SLOTS_FIRST = 1024,
     LEAST = 16 /* groups in memory before any are put aside: a few large ones would come and go for ever */
 };
+
+/* Up to 8 bytes of a key: all of them, each length for itself. */
+static inline uint64_t head_of(const uint8_t *key, size_t len)
+{
+    if (len >= 8)
+        return bytes_u64(key);
+    if (len >= 4)
+        return bytes_u32(key) | (uint64_t)bytes_u32(key + len - 4) << 32;
+    return len ? key[0] | (uint64_t)key[len / 2] << 8 | (uint64_t)key[len - 1] << 16 : 0;
+}
+
+/* Most keys are short: an int, a word. */
+static inline uint64_t hash_of(const uint8_t *key, size_t len, uint64_t head)
+{
+    if (len > 16)
+        return hash64(key, len);
+    if (len > 8)
+        head ^= bytes_u64(key + len - 8) * 0xD6E8FEB86659FD93u;
+    head = (head ^ len) * 0x9E3779B97F4A7C15u;
+    head = (head ^ head >> 32) * 0xD6E8FEB86659FD93u;
+    return head ^ head >> 32;
+}
 
 void groups_init(groups *t, const tallies *of, size_t bytes_max)
 {
@@ -124,6 +146,7 @@ static group *group_new(const groups *t, uint64_t hash, const uint8_t *key, size
     room->used += head + len;
     memset(g, 0, head);
     g->hash = hash;
+    g->head = head_of(key, len);
     g->key_len = len;
     memcpy((uint8_t *)g + head, key, len);
     return g;
@@ -155,9 +178,9 @@ static bool grow_slots(groups *t)
         return false;
     for (size_t i = 0; i < t->count; i++) {
         size_t at = t->all[i]->hash & (count - 1);
-        while (slots[at].place)
+        while (slots[at].g)
             at = (at + 1) & (count - 1);
-        slots[at] = (group_slot){.tag = (uint32_t)(t->all[i]->hash >> 32), .place = (uint32_t)i + 1};
+        slots[at] = (group_slot){.hash = t->all[i]->hash, .g = t->all[i]};
     }
     memory_free(t->slots);
     t->slots = slots;
@@ -167,8 +190,8 @@ static bool grow_slots(groups *t)
 
 static bool grow_all(groups *t)
 {
-    size_t cap = t->cap ? t->cap * 2 : SLOTS_FIRST / 2;
-    group **all = cap < UINT32_MAX ? memory_resize(t->all, cap * sizeof *all) : NULL;
+    size_t cap = t->cap ? t->cap * 2 : SLOTS_FIRST / 8;
+    group **all = cap <= SIZE_MAX / sizeof *all ? memory_resize(t->all, cap * sizeof *all) : NULL;
 
     if (!all)
         return false;
@@ -185,10 +208,10 @@ static int insert(groups *t, group *g, error *err)
     if ((!t->slots || t->count * 2 >= t->mask) && !grow_slots(t))
         return fail_memory(err);
     size_t at = g->hash & t->mask;
-    while (t->slots[at].place)
+    while (t->slots[at].g)
         at = (at + 1) & t->mask;
     t->all[t->count++] = g;
-    t->slots[at] = (group_slot){.tag = (uint32_t)(g->hash >> 32), .place = (uint32_t)t->count};
+    t->slots[at] = (group_slot){.hash = g->hash, .g = g};
     return FENEC_OK;
 }
 
@@ -216,14 +239,13 @@ static int add_group(groups *t, uint64_t hash, const uint8_t *key, size_t len, g
 
 int groups_find(groups *t, const uint8_t *key, size_t len, group **out, error *err)
 {
-    uint64_t hash = hash64(key, len);
+    uint64_t head = head_of(key, len), hash = hash_of(key, len, head);
 
     if (t->slots) {
-        for (size_t at = hash & t->mask; t->slots[at].place; at = (at + 1) & t->mask) {
-            if (t->slots[at].tag != (uint32_t)(hash >> 32))
-                continue;
-            group *g = t->all[t->slots[at].place - 1];
-            if (g->hash == hash && g->key_len == len && !memcmp(group_bytes(t, g), key, len)) {
+        for (size_t at = hash & t->mask; t->slots[at].g; at = (at + 1) & t->mask) {
+            group *g = t->slots[at].g;
+            if (t->slots[at].hash == hash && g->head == head && g->key_len == len &&
+                (len <= 8 || !memcmp(group_bytes(t, g), key, len))) {
                 *out = g;
                 return FENEC_OK;
             }

@@ -13,14 +13,15 @@
 
 typedef struct group {
     uint64_t hash;
+    uint64_t head;   /* of the key: all of one up to 8 bytes */
     uint64_t number; /* groups are counted as their keys first come: by their first row */
     size_t key_len;  /* bytes of the key, after the states */
     uint64_t states[];
 } group;
 
 typedef struct group_slot {
-    uint32_t tag;   /* of the hash */
-    uint32_t place; /* in `all`, from 1; 0: free */
+    uint64_t hash;
+    group *g; /* NULL: free */
 } group_slot;
 
 /* Lives in the caller's frame; groups_clear lets its memory go. */

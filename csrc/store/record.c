@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "value/packed.h"
 
-enum { NARROW = 1, WIDE = 2, HEAD = 3, CHECKSUM = 4, FIELDS_MAX = UINT16_MAX };
+enum { NARROW = 1, WIDE = 2, HEAD = RECORD_HEAD, CHECKSUM = RECORD_CHECKSUM, FIELDS_MAX = UINT16_MAX };
 
 /* The id stands before the bytes so that a record moved under another id is found out. */
 static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
@@ -22,13 +22,6 @@ static size_t ends_len(const record *r)
     return (size_t)r->fields * (r->wide ? 4 : 2);
 }
 
-static size_t value_end(const record *r, uint32_t field)
-{
-    const uint8_t *ends = r->bytes + HEAD;
-
-    return r->wide ? bytes_u32(ends + (size_t)field * 4) : bytes_u16(ends + (size_t)field * 2);
-}
-
 static int damaged(error *err, const char *where)
 {
     return fail(err, FENEC_CORRUPT, "a record is damaged: %s", where);
@@ -40,25 +33,14 @@ int record_open(record *r, const uint8_t *bytes, size_t len, error *err)
         return damaged(err, "its head");
     *r = (record){.bytes = bytes, .len = len, .fields = bytes_u16(bytes + 1), .wide = bytes[0] == WIDE};
     size_t around = HEAD + ends_len(r) + CHECKSUM;
-    if (len < around || len - around != (r->fields ? value_end(r, r->fields - 1) : 0))
+    if (len < around || len - around != (r->fields ? record_value_end(r, r->fields - 1) : 0))
         return damaged(err, "its length");
     return FENEC_OK;
 }
 
-int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *len, error *err)
+int record_fail_place(error *err)
 {
-    if (field >= r->fields) {
-        *bytes = r->bytes;
-        *len = 0;
-        return FENEC_OK;
-    }
-    size_t values = HEAD + ends_len(r);
-    size_t start = field ? value_end(r, field - 1) : 0, end = value_end(r, field);
-    if (start > end || end > r->len - values - CHECKSUM)
-        return damaged(err, "the place of a value");
-    *bytes = r->bytes + values + start;
-    *len = end - start;
-    return FENEC_OK;
+    return damaged(err, "the place of a value");
 }
 
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err)

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "value/value.h"
 
@@ -29,8 +30,34 @@ typedef struct record {
 /* FENEC_CORRUPT where the bytes are no record. Looks at the head alone. */
 int record_open(record *r, const uint8_t *bytes, size_t len, error *err);
 
-/* The packed bytes of a field; *len 0 for null. */
-int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *len, error *err);
+#define RECORD_HEAD 3     /* bytes before the ends of values */
+#define RECORD_CHECKSUM 4 /* after the values */
+
+static inline size_t record_value_end(const record *r, uint32_t field)
+{
+    const uint8_t *ends = r->bytes + RECORD_HEAD;
+
+    return r->wide ? bytes_u32(ends + (size_t)field * 4) : bytes_u16(ends + (size_t)field * 2);
+}
+
+/* The place of a value lies outside the record: CORRUPT. */
+int record_fail_place(error *err);
+
+/* The packed bytes of a field; *len 0 for null. Read for every row of a scan: so it stands here. */
+static inline int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *len, error *err)
+{
+    *bytes = r->bytes;
+    *len = 0;
+    if (field >= r->fields)
+        return FENEC_OK;
+    size_t values = RECORD_HEAD + (size_t)r->fields * (r->wide ? 4 : 2);
+    size_t start = field ? record_value_end(r, field - 1) : 0, end = record_value_end(r, field);
+    if (start > end || end > r->len - values - RECORD_CHECKSUM)
+        return record_fail_place(err);
+    *bytes = r->bytes + values + start;
+    *len = end - start;
+    return FENEC_OK;
+}
 
 /* Whether head, values and checksum agree. */
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err);
