@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "catalog/catalog_row.h"
 #include "catalog/change.h"
+#include "value/collation.h"
 
 /* ---- collections ---- */
 
@@ -87,8 +88,13 @@ const catalog_index *collection_index_numbered(const collection *c, uint32_t num
 bool index_is_kept(const index_spec *spec, const catalog_field *field)
 {
     if (spec->kind == INDEX_SORTED)
-        return field->collate == COLLATION_NONE;
-    return spec->kind == INDEX_HASH || spec->kind == INDEX_UNIQUE;
+        return field->collate == COLLATION_NONE || collation_available();
+    return spec->kind == INDEX_HASH || spec->kind == INDEX_UNIQUE || spec->kind == INDEX_GEO;
+}
+
+uint64_t index_order(const index_spec *spec, const catalog_field *field)
+{
+    return spec->kind == INDEX_SORTED ? collation_version(field->collate) : 0;
 }
 
 /* ---- catalogs ---- */

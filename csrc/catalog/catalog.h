@@ -26,7 +26,9 @@
 typedef enum index_state {
     INDEX_READY,
     INDEX_BUILDING, /* not there yet: nothing reads or shows it; how far it is, exec/build.h knows */
-    INDEX_DECLARED  /* of a kind, or over a collation, that this build keeps no entries for */
+    INDEX_DECLARED, /* of a kind, or over a collation, that this build keeps no entries for */
+    INDEX_UNBUILT   /* declared where none were kept, or kept in another order: built by the first use of its
+                       collection (exec/unbuilt.h); the file says declared until it is */
 } index_state;
 
 typedef struct catalog_index {
@@ -35,6 +37,7 @@ typedef struct catalog_index {
     index_state state;
     uint32_t field;    /* place in the collection's fields */
     path on;           /* part_count 1: the field itself */
+    bool lapsed;       /* the file says ready, in an order that is not this build's */
 } catalog_index;
 
 typedef struct catalog_field {
@@ -76,6 +79,9 @@ typedef struct catalog {
  * reference, dropped by version_drop(&(*out)->head). */
 int catalog_load(conn *c, catalog **out, error *err);
 
+/* Writes down that lapsed indexes are declared only, before a write could leave their entries behind. */
+int catalog_settle(const catalog *cat, conn *c, error *err);
+
 const collection *catalog_find(const catalog *cat, const char *name, uint32_t len); /* NULL: not there */
 const collection *catalog_numbered(const catalog *cat, uint32_t number);
 collection *collection_keep(const collection *c);
@@ -107,7 +113,9 @@ int catalog_alter(const catalog *cat, conn *c, const collection *of, const stmt 
 /* A new index: READY or BUILDING, or INDEX_DECLARED where its entries are not kept. EXISTS, TYPE, QUERY. */
 int catalog_add_index(const catalog *cat, conn *c, const collection *of, const path *on, const index_spec *spec,
                       index_state state, catalog **next, uint32_t *number, error *err);
-/* BUILDING becomes READY. */
+/* The order that the entries of an index stand in: of a text field with a collation its version, else 0. */
+uint64_t index_order(const index_spec *spec, const catalog_field *field);
+/* BUILDING or UNBUILT becomes READY. */
 int catalog_index_ready(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
                         error *err);
 /* The index and its table go. */

@@ -7,7 +7,8 @@
 #include "base/utf8.h"
 #include "base/varint.h"
 
-#define FORM 1
+#define FORM 2
+#define FORM_WITHOUT_ORDER 1
 
 static void write_text(buffer *out, const void *bytes, size_t len)
 {
@@ -70,7 +71,9 @@ void catalog_row_write(buffer *out, const collection *c)
         for (uint32_t k = 1; k < x->on.part_count; k++)
             write_text(out, x->on.parts[k].bytes, x->on.parts[k].len);
         write_spec(out, &x->spec);
-        buffer_byte(out, (uint8_t)x->state);
+        buffer_byte(out, (uint8_t)(x->state == INDEX_UNBUILT ? INDEX_DECLARED : x->state));
+        if (x->state == INDEX_READY)
+            varint_put(out, index_order(&x->spec, &c->fields[x->field]));
     }
     if (out->failed)
         return;
@@ -83,6 +86,7 @@ void catalog_row_write(buffer *out, const collection *c)
 typedef struct reader {
     const uint8_t *at, *end;
     arena *memory;
+    uint8_t form;
     bool bad, no_memory;
 } reader;
 
@@ -202,6 +206,20 @@ static void read_index(reader *r, const collection *draft, catalog_index *x)
     x->on = (path){.part_count = keys + 1, .parts = parts};
     read_spec(r, &x->spec);
     x->state = (index_state)read_byte(r, INDEX_DECLARED);
+    bool says_order = x->state == INDEX_READY && r->form == FORM;
+    uint64_t order = says_order ? read_number(r, UINT64_MAX) : 0;
+    if (r->bad)
+        return;
+    const catalog_field *f = &draft->fields[x->field];
+    bool kept = index_is_kept(&x->spec, f), collated = x->spec.kind == INDEX_SORTED && f->collate != COLLATION_NONE;
+    /* What every build has kept in one order is never found otherwise. */
+    if (!collated && (order || (x->state == INDEX_DECLARED && kept && x->spec.kind != INDEX_GEO))) {
+        r->bad = true;
+        return;
+    }
+    x->lapsed = x->state == INDEX_READY && (!kept || order != index_order(&x->spec, f));
+    if (x->lapsed || x->state == INDEX_DECLARED)
+        x->state = kept ? INDEX_UNBUILT : INDEX_DECLARED;
 }
 
 int catalog_row_read(const uint8_t *bytes, size_t len, arena *a, collection *draft, error *err)
@@ -212,7 +230,8 @@ int catalog_row_read(const uint8_t *bytes, size_t len, arena *a, collection *dra
     if (len < 5 || crc32c(0, bytes, len - 4) != bytes_u32(bytes + len - 4))
         return fail(err, FENEC_CORRUPT, "a collection's declaration is damaged");
     r.end = bytes + len - 4;
-    if (read_byte(&r, UINT8_MAX) != FORM)
+    r.form = read_byte(&r, UINT8_MAX);
+    if (r.form != FORM && r.form != FORM_WITHOUT_ORDER)
         return fail(err, FENEC_CORRUPT, "a collection's declaration is of a newer version");
     draft->next_field = (uint32_t)read_number(&r, UINT32_MAX);
     draft->has_dropped = read_byte(&r, 1);

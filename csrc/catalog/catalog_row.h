@@ -1,11 +1,12 @@
 /* catalog_row.h - one collection's declaration as bytes, the row of the catalog table.
  *
- *   u8      form: 1
+ *   u8      form: 2; 1 had no order
  *   varint  next_field
  *   u8      1 where has_dropped
  *   text    name                                        text: varint length, UTF-8
  *   varint  fields: varint number, text name, type, u8 required, u8 collation
- *   varint  indexes: varint number, varint place of the field, varint keys, text each, spec, u8 state
+ *   varint  indexes: varint number, varint place of the field, varint keys, text each, spec, u8 state,
+ *           varint index_order where it is ready
  *   u32     CRC-32C of everything before
  *
  *   type    varint lists around it, u8 kind, u8 half, varint dimension

@@ -126,6 +126,20 @@ static int append_field(collection *draft, const field_def *def, uint32_t *next_
     return FENEC_OK;
 }
 
+int catalog_settle(const catalog *cat, conn *c, error *err)
+{
+    for (uint32_t i = 0; i < cat->count; i++) {
+        const collection *of = cat->collections[i];
+        bool lapsed = false;
+        for (uint32_t k = 0; k < of->index_count; k++)
+            lapsed |= of->indexes[k].lapsed;
+        int rc = lapsed ? write_row(c, of, err) : FENEC_OK;
+        if (rc != FENEC_OK)
+            return rc;
+    }
+    return FENEC_OK;
+}
+
 int catalog_create(const catalog *cat, conn *c, const stmt *s, catalog **next, error *err)
 {
     collection draft = {.name = s->collection, .name_len = (uint32_t)strlen(s->collection)};
@@ -316,9 +330,15 @@ int catalog_index_ready(const catalog *cat, conn *c, const collection *of, uint3
     arena_init(&scratch);
     rc = draft_of(of, &scratch, &draft, err);
     if (rc == FENEC_OK) {
-        for (uint32_t i = 0; i < draft.index_count; i++)
-            if (draft.indexes[i].number == number && draft.indexes[i].state == INDEX_BUILDING)
-                draft.indexes[i].state = INDEX_READY;
+        for (uint32_t i = 0; i < draft.index_count; i++) {
+            catalog_index *x = &draft.indexes[i];
+            if (x->number != number || (x->state != INDEX_BUILDING && x->state != INDEX_UNBUILT))
+                continue;
+            if (x->state == INDEX_UNBUILT)
+                draft.shape = of->shape; /* it was declared and kept all along */
+            x->state = INDEX_READY;
+            x->lapsed = false;
+        }
         rc = publish(cat, c, of, &draft, cat->next_index, next, err);
     }
     arena_clear(&scratch);

@@ -2,11 +2,18 @@
 
 #include <string.h>
 
+#include "exec/area.h"
+#include "exec/index.h"
 #include "exec/node.h"
+#include "exec/points.h"
 
 #define WHOLE_MAX ((int64_t)1 << 53) /* whole numbers below it are doubles, each its own */
 
-enum { KEY_ROOM = 512, RANGE_SMALL = 4096 };
+enum {
+    KEY_ROOM = 512,
+    RANGE_SMALL = 4096,
+    AROUND = 3 /* of an area's cells a third holds what the area does, at least mostly */
+};
 
 /* ---- binding: which operands narrow, and through what ---- */
 
@@ -38,10 +45,9 @@ static bool is_hash(const catalog_index *index)
     return index->spec.kind == INDEX_HASH || index->spec.kind == INDEX_UNIQUE;
 }
 
-bool access_orders(const catalog_index *index, const collection *of)
+bool access_orders(const catalog_index *index)
 {
-    return is_sorted(index) && index->state == INDEX_READY &&
-           of->fields[index->field].collate == COLLATION_NONE;
+    return is_sorted(index) && index->state == INDEX_READY;
 }
 
 static bool condition_of(const collection *of, const bound *n, condition *out)
@@ -50,7 +56,13 @@ static bool condition_of(const collection *of, const bound *n, condition *out)
     if (n->kind == NODE_EXPIRED) {
         out->kind = CONDITION_EXPIRED;
         out->index = of->fields[of->ttl_field].index;
-        return out->index && access_orders(out->index, of);
+        return out->index && access_orders(out->index);
+    }
+    const bound *points = area_field(n);
+    if (points) {
+        out->kind = CONDITION_AREA;
+        out->index = access_index(of, points);
+        return out->index != NULL;
     }
     if ((n->kind != NODE_COMPARE && n->kind != NODE_IN) || n->slot == NODE_NO_SLOT)
         return false;
@@ -67,7 +79,7 @@ static bool condition_of(const collection *of, const bound *n, condition *out)
     if (!out->index)
         return false;
     out->kind = in ? CONDITION_IN : equal ? CONDITION_EQUAL : CONDITION_RANGE;
-    return out->kind == CONDITION_RANGE ? access_orders(out->index, of)
+    return out->kind == CONDITION_RANGE ? access_orders(out->index)
                                         : is_sorted(out->index) || is_hash(out->index);
 }
 
@@ -175,10 +187,8 @@ static void take_range(access_bounds *b, compare_op op, const uint8_t *key, size
 
 static key_state probe(const collection *of, const catalog_index *index, const value *v, buffer *key)
 {
-    const type *t = &of->fields[index->field].type;
-
     key->len = 0;
-    return key_probe(key, is_sorted(index) ? KEY_ORDERED : KEY_HASHED, t, index->on.part_count > 1, v);
+    return index_probe(key, of, index, v);
 }
 
 /* What a condition compares with. False where it could not be worked out. */
@@ -250,7 +260,6 @@ static int bounds_of(const access_plan *p, const context *cx, const constant *re
         bool counts;
         if (k->index != index || k->kind == CONDITION_IN)
             continue;
-        /* Equality of collated text is of bytes, its order is not: ranges were left out when bound. */
         int rc = take(p->of, k, cx, resolved, key, b, &counts, exact, err);
         if (rc)
             return rc;
@@ -480,6 +489,59 @@ static int choose_list(const chooser *w, const condition *k, access *out, error 
     return FENEC_OK;
 }
 
+/* The ids of an area, out of order; *all false where there are `most` and more, or as many were looked at as
+ * it takes to see that. */
+static int list_area(const area *within, const catalog_index *index, conn *c, int64_t most, ids *l, bool *all,
+                     error *err)
+{
+    int64_t id, looked = 0, patience = most < INT64_MAX / AROUND ? most * AROUND : INT64_MAX;
+    points w;
+    double p[2];
+    int rc;
+
+    points_open(&w, c, index, within->box);
+    while ((rc = points_next(&w, &id, p, err)) == FENEC_OK) {
+        *all = l->count < (uint64_t)most && looked++ < patience;
+        if (!*all)
+            break;
+        if (area_holds(within, p))
+            rc = ids_add(l, id, err);
+        if (rc)
+            break;
+    }
+    points_close(&w);
+    return rc == FN_END ? FENEC_OK : rc;
+}
+
+/* What counting would cost, finding does too: the list is made at once. */
+static int choose_area(const chooser *w, const condition *k, access *out, error *err)
+{
+    int64_t best = out->named < w->half ? out->named : w->half;
+    bool all = true;
+    ids l = {0};
+    area within;
+
+    if (!area_resolve(k->node, w->cx, w->resolved, &within))
+        return FENEC_OK;
+    int rc = list_area(&within, k->index, w->cx->c, best, &l, &all, err);
+    if (!rc && all)
+        rc = ids_order(&l, err);
+    if (rc || !all || (int64_t)l.count >= best) {
+        ids_clear(&l);
+        return rc;
+    }
+    access_clear(out);
+    out->kind = ACCESS_LIST;
+    out->list = k;
+    out->index = k->index;
+    out->is_made = true;
+    out->rows = l;
+    out->named = (int64_t)l.count;
+    out->exact = w->p->operands == 1;
+    out->how = "a point index";
+    return FENEC_OK;
+}
+
 static bool seen_before(const access_plan *p, uint32_t place)
 {
     for (uint32_t i = 0; i < place; i++)
@@ -502,6 +564,9 @@ static int choose_indexes(const chooser *w, access *out, error *err)
         else if (k->kind == CONDITION_IN)
             rc = choose_list(w, k, out, err);
     }
+    for (uint32_t i = 0; !rc && out->named > 1 && i < p->count; i++)
+        if (p->conditions[i].kind == CONDITION_AREA)
+            rc = choose_area(w, &p->conditions[i], out, err);
     return rc;
 }
 
@@ -534,9 +599,34 @@ int access_choose(const access_plan *p, const context *cx, const constant *resol
      * taken to lie evenly, so the scan tests `page * last / named` of them. */
     if (!rc && page < INT64_MAX && scan.kind == ACCESS_SCAN &&
         (out->kind == ACCESS_RANGE || out->kind == ACCESS_LIST) &&
-        (double)page * (double)last < (double)out->named * (double)out->named)
+        (double)page * (double)last < (double)out->named * (double)out->named) {
+        access_clear(out);
         *out = scan;
+    }
+    if (rc)
+        access_clear(out);
     return rc;
+}
+
+/* The rows of an area counted by their keys. */
+static int count_area(const access_plan *p, const context *cx, const constant *resolved, bool *counts, int64_t *out,
+                      error *err)
+{
+    area within;
+    points w;
+    int64_t id;
+    double at[2];
+    int rc;
+
+    *counts = area_resolve(p->conditions[0].node, cx, resolved, &within);
+    if (!*counts)
+        return FENEC_OK;
+    *out = 0;
+    points_open(&w, cx->c, p->conditions[0].index, within.box);
+    while ((rc = points_next(&w, &id, at, err)) == FENEC_OK)
+        *out += area_holds(&within, at);
+    points_close(&w);
+    return rc == FN_END ? FENEC_OK : rc;
 }
 
 int access_count(const access_plan *p, const context *cx, const constant *resolved, bool *counts, int64_t *out,
@@ -551,6 +641,8 @@ int access_count(const access_plan *p, const context *cx, const constant *resolv
     *counts = false;
     if (p->count == 0 || p->count != p->operands || !index || (is_hash(index) && p->count > 1))
         return FENEC_OK;
+    if (p->conditions[0].kind == CONDITION_AREA)
+        return p->count == 1 ? count_area(p, cx, resolved, counts, out, err) : FENEC_OK;
     buffer_init(&key);
     int rc = buffer_reserve(&key, KEY_ROOM)
                  ? bounds_of(p, cx, resolved, index, &key, &b, &taken, &exact, err)
@@ -590,6 +682,7 @@ void access_clear(access *a)
 {
     if (!a->is_lent)
         ids_clear(&a->rows);
+    a->is_made = false;
 }
 
 /* ---- rows ---- */

@@ -17,7 +17,8 @@ typedef enum condition_kind {
     CONDITION_EQUAL,    /* a field with an index = v */
     CONDITION_IN,       /* a field with an index in [...] */
     CONDITION_RANGE,    /* a @sorted field < v, ... */
-    CONDITION_EXPIRED   /* expired(): a range of the @ttl field's index */
+    CONDITION_EXPIRED,  /* expired(): a range of the @ttl field's index */
+    CONDITION_AREA      /* a @geo field in a circle or a box */
 } condition_kind;
 
 typedef struct condition {
@@ -88,8 +89,8 @@ key_range access_range(const access_bounds *b); /* borrows *b */
 /* The index of a field or path, NULL where there is none that is ready. */
 const catalog_index *access_index(const collection *of, const bound *name);
 
-/* Whether an index is one to walk in order: @sorted, ready, by bytes. */
-bool access_orders(const catalog_index *index, const collection *of);
+/* Whether an index is one to walk in order: @sorted and ready. It holds the order of its field's collation. */
+bool access_orders(const catalog_index *index);
 
 /* The rows of an access in ascending id (SCAN: descending where asked). */
 typedef struct access_rows {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "value/key.h"
+#include "value/geo_cell.h"
 #include "value/packed.h"
 
 void row_keys_init(row_keys *k)
@@ -33,14 +33,50 @@ void value_at(const value *of, const path *on, value *out)
     }
 }
 
+static bool is_collated(const collection *of, const catalog_index *x)
+{
+    return x->spec.kind == INDEX_SORTED && of->fields[x->field].collate != COLLATION_NONE;
+}
+
+static key_form form_of(const catalog_index *x)
+{
+    return x->spec.kind == INDEX_SORTED ? KEY_ORDERED : KEY_HASHED;
+}
+
+static key_state point_stored(buffer *out, const value *v)
+{
+    uint8_t key[GEO_KEY_LEN];
+
+    if (v->kind != VALUE_POINT)
+        return KEY_ABSENT;
+    geo_key(key, v->point);
+    buffer_put(out, key, sizeof key);
+    return KEY_EXACT;
+}
+
+key_state index_stored(buffer *out, const collection *of, const catalog_index *x, const value *v)
+{
+    if (x->spec.kind == INDEX_GEO)
+        return point_stored(out, v);
+    if (is_collated(of, x))
+        return key_stored_in(out, of->fields[x->field].collate, v);
+    return key_stored(out, form_of(x), &of->fields[x->field].type, x->on.part_count > 1, v);
+}
+
+key_state index_probe(buffer *out, const collection *of, const catalog_index *x, const value *v)
+{
+    if (is_collated(of, x))
+        return key_probe_in(out, of->fields[x->field].collate, v);
+    return key_probe(out, form_of(x), &of->fields[x->field].type, x->on.part_count > 1, v);
+}
+
 /* Appends the key of a field's value: whether the index has an entry for it. */
 static bool key_of(buffer *out, const collection *of, const catalog_index *x, const value *field, bool *tied)
 {
     value v;
 
     value_at(field, &x->on, &v);
-    key_state state = key_stored(out, x->spec.kind == INDEX_SORTED ? KEY_ORDERED : KEY_HASHED,
-                                 &of->fields[x->field].type, x->on.part_count > 1, &v);
+    key_state state = index_stored(out, of, x, &v);
     *tied = state == KEY_TIED;
     return state != KEY_ABSENT;
 }
@@ -197,7 +233,7 @@ int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err)
 
         if ((!p->had && !p->gets) || p->same)
             continue;
-        if (x->state == INDEX_BUILDING && !(beside = build_over(b, x, id)))
+        if (x->state != INDEX_READY && !(beside = build_over(b, x, id)))
             continue;
         if (p->had)
             rc = entries_delete(b->c, t, bytes + p->had_at, p->had_len, id, err);

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "exec/block.h"
 #include "store/row.h"
+#include "value/key.h"
 
 /* Keys of one index before and after. */
 typedef struct key_pair {
@@ -42,6 +43,11 @@ int row_keys_clash(const row_keys *k, uint32_t at, int64_t holder, error *err);
 
 /* Takes away what the row had, puts what it gets. */
 int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err);
+
+/* The key of a value that an index's field or path holds: value/key.h's key_stored and key_probe for its kind
+ * and collation. @geo keeps points as geo_cell.h has them; null has none. */
+key_state index_stored(buffer *out, const collection *of, const catalog_index *x, const value *v);
+key_state index_probe(buffer *out, const collection *of, const catalog_index *x, const value *v);
 
 /* The value at a path of a field's value; null where it leads nowhere. */
 void value_at(const value *of, const path *on, value *out);

@@ -67,10 +67,11 @@ static const catalog_index *walked_index(const pick_plan *p)
 {
     const bound *key = p->keys[0];
 
-    if (p->key_count != 1 || key->kind != NODE_FIELD || p->by[0].collate != COLLATION_NONE)
+    if (p->key_count != 1 || key->kind != NODE_FIELD)
         return NULL;
+    collation held = key->path->part_count == 1 ? key->field->collate : COLLATION_NONE;
     const catalog_index *index = access_index(p->of, key);
-    return index && access_orders(index, p->of) ? index : NULL;
+    return index && access_orders(index) && p->by[0].collate == held ? index : NULL;
 }
 
 static int bind_order(pick_plan *p, const sort_key order[], uint32_t order_count, arena *a, error *err)

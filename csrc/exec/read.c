@@ -7,9 +7,11 @@
 #include "exec/explain.h"
 #include "exec/facet.h"
 #include "exec/lookup.h"
+#include "exec/near_point.h"
 #include "exec/pick.h"
 #include "exec/project.h"
 #include "exec/rollup.h"
+#include "value/json.h"
 
 struct read_plan {
     const select_stmt *s;
@@ -17,6 +19,7 @@ struct read_plan {
     bool explained;
     rollup_plan *rollup;   /* where the list aggregates, which then does the rest */
     pick_plan *pick;
+    near_point_plan *near; /* in the place of pick */
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
     lookup_plan *lookup;   /* NULL: none */
@@ -30,9 +33,9 @@ static int not_available(const char *clause, error *err)
     return fail(err, FENEC_QUERY, "%s is not available in this build", clause);
 }
 
-static int check_clauses(const select_stmt *s, error *err)
+static int check_clauses(const select_stmt *s, const collection *of, error *err)
 {
-    if (s->near)
+    if (s->near && !near_point_is(s->near, of))
         return not_available("near", err);
     if (s->match)
         return not_available("match", err);
@@ -65,13 +68,15 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
     p->of = catalog_find(cat, s->collection, (uint32_t)strlen(s->collection));
     if (!p->of)
         return fail(err, FENEC_NOT_FOUND, "there is no collection `%s`", s->collection);
-    rc = check_clauses(s, err);
+    rc = check_clauses(s, p->of, err);
     if (!rc && s->count)
         rc = bind_count(p, a, err);
     else if (!rc && !s->aggregates)
         rc = projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
     if (!rc && s->aggregates)
         rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
+    else if (!rc && s->near)
+        rc = near_point_bind(s->near, cat, p->of, s->where, s->limit, s->offset, a, &p->near, err);
     else if (!rc)
         rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
     if (!rc && s->lookup)
@@ -108,6 +113,21 @@ static int write_row(void *to, const row *r, error *err)
         rc = lookup_write(t->looked, r, NULL, t->w.out, err);
     answer_row_end(&t->w);
     if (t->x) /* it was worked out for its errors */
+        t->w.out->len = t->start;
+    return rc;
+}
+
+static int write_near(void *to, const row *r, double metres, error *err)
+{
+    run *t = to;
+
+    t->s.row = r;
+    answer_row(&t->w);
+    int rc = projection_columns(&t->p->list, &t->s, &t->w, err);
+    buffer_text(t->w.out, ",\"_score\":");
+    json_write_float32(t->w.out, (float)metres);
+    answer_row_end(&t->w);
+    if (t->x)
         t->w.out->len = t->start;
     return rc;
 }
@@ -152,7 +172,8 @@ static int answer_rows(run *t, buffer *out, error *err)
     t->s = (scope){.cx = t->cx, .memory = t->cx->memory, .resolved = resolved};
     answer_begin(&t->w, out, &t->p->list.columns);
     t->start = out->len;
-    return pick_page(&t->rows, write_row, t, err);
+    return t->p->near ? near_point_run(t->p->near, t->cx, write_near, t, t->x, err)
+                      : pick_page(&t->rows, write_row, t, err);
 }
 
 static int answer_groups(run *t, buffer *out, error *err)
@@ -270,6 +291,12 @@ static int read_row(void *to, const row *r, error *err)
     return rc ? rc : t->visit(t->to, &v, err);
 }
 
+static int read_near(void *to, const row *r, double metres, error *err)
+{
+    (void)metres;
+    return read_row(to, r, err);
+}
+
 static int read_columns(void *to, const value columns[], error *err)
 {
     const reading *t = to;
@@ -286,6 +313,8 @@ int read_values(const read_plan *p, const context *cx, read_visit *visit, void *
         return rollup_each(p->rollup, cx, NULL, read_columns, &t, x, err);
     int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
     t.s.resolved = resolved;
+    if (!rc && p->near)
+        return near_point_run(p->near, cx, read_near, &t, x, err);
     return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
 }
 

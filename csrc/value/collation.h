@@ -9,10 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "value/value.h"
 
 /* Whether `und` and `tr` can be ordered by. Any thread, at any time. */
 bool collation_available(void);
+
+/* What the order of a collation depends on, beside the texts: the versions of its rules and of the library.
+ * Keys made under another one are in another order. 0 for COLLATION_NONE and without ICU. */
+uint64_t collation_version(collation collate);
+
+/* Appends bytes whose memcmp, then the shorter first, is collation_compare: the collation's own key, which
+ * holds no 0, a 0, and the octets. COLLATION_NONE: the octets alone. False where it has no key for them. */
+bool collation_key(buffer *out, collation collate, const uint8_t *text, size_t len);
 
 /* < 0, 0, > 0; 0 for equal bytes alone, which break the collation's ties. COLLATION_NONE: bytes. */
 int collation_compare(collation collate, const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len);
