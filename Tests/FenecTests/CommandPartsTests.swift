@@ -69,7 +69,7 @@ import Testing
 
 @Suite struct CSVTests {
     private func records(_ text: String) -> [String] {
-        var reader = CSVReader(Data(text.utf8), from: 0)
+        var reader = CSVReader(Source(text: text), from: 0)
         var records: [String] = []
         while let record = reader.next() {
             let cells = record.cells.map { $0.isQuoted ? "<\($0.text)>" : $0.text }.joined(separator: "|")
@@ -96,7 +96,7 @@ import Testing
         for text in ["", "plain", "a,b", "a\"b", "a\nb", "  x "] {
             for quoted in [true, false] {
                 let cell = CSVCell(text: text, isQuoted: quoted)
-                var reader = CSVReader(Data((cell.written + ",x").utf8), from: 0)
+                var reader = CSVReader(Source(text: cell.written + ",x"), from: 0)
                 #expect(reader.next()?.cells.first?.text == text)
             }
         }
@@ -126,7 +126,7 @@ import Testing
 
 @Suite struct InferenceTests {
     private func types(_ text: String, _ format: DataFormat) throws -> [String: String] {
-        let survey = try Survey(try RecordReader(Data(text.utf8), format)) { _ in }
+        let survey = try Survey(try RecordReader(Source(text: text), format)) { _ in }
         return Dictionary(
             uniqueKeysWithValues: survey.columns.map {
                 ($0.name, $0.type(isCSV: survey.isCSV, quotesMean: survey.quotesMeanText))

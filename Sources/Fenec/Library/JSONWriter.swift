@@ -93,21 +93,32 @@ struct JSONWriter {
     }
 
     private mutating func writeString(_ text: String) {
+        var text = text
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): writeText("\\\"")
-            case UInt8(ascii: "\\"): writeText("\\\\")
-            case 0x0A: writeText("\\n")
-            case 0x0D: writeText("\\r")
-            case 0x09: writeText("\\t")
-            case 0x08: writeText("\\b")
-            case 0x0C: writeText("\\f")
-            case 0..<0x20: writeText((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
-            default: bytes.append(byte)
+        text.withUTF8 { utf8 in
+            var start = 0 // of what has not been written yet
+            for (place, byte) in utf8.enumerated() {
+                guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+                bytes.append(contentsOf: utf8[start..<place])
+                writeEscape(byte)
+                start = place + 1
             }
+            bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): writeText("\\\"")
+        case UInt8(ascii: "\\"): writeText("\\\\")
+        case 0x0A: writeText("\\n")
+        case 0x0D: writeText("\\r")
+        case 0x09: writeText("\\t")
+        case 0x08: writeText("\\b")
+        case 0x0C: writeText("\\f")
+        default: writeText((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+        }
     }
 }
 

@@ -25,15 +25,17 @@ struct CSVReader {
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
 
-    private let bytes: Data
+    private let source: Source
     private var at: Int
     private var line = 1
 
     /// From `start` on, after a byte order mark for example.
-    init(_ bytes: Data, from start: Int) {
-        self.bytes = bytes
+    init(_ source: Source, from start: Int) {
+        self.source = source
         at = start
     }
+
+    private var bytes: UnsafeBufferPointer<UInt8> { source.bytes }
 
     mutating func next() -> Record? {
         while at < bytes.endIndex, isLineEnd() { skipLineEnd() }

@@ -19,8 +19,7 @@ struct Import {
     private static let batchSize = 1000
 
     func run() async throws {
-        let bytes = try Source.bytes(path: data)
-        let reader = try RecordReader(bytes, rules.format ?? DataFormat(path: data))
+        let reader = try RecordReader(try Source(path: data), rules.format ?? DataFormat(path: data))
         let start = DispatchTime.now().uptimeNanoseconds
         var progress = Progress()
         let survey = try Survey(reader) { count in progress.show("\(count) records read") }

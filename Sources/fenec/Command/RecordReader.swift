@@ -16,20 +16,20 @@ struct RecordReader {
     /// The names in the first line of CSV; nil for JSON lines.
     let names: [String]?
 
-    private let bytes: Data
+    private let source: Source
     private var at: Int
     private var line = 0
     private var csv: CSVReader?
 
-    init(_ bytes: Data, _ format: DataFormat) throws {
-        self.bytes = bytes
-        let mark = Data([0xEF, 0xBB, 0xBF])
-        at = bytes.starts(with: mark) ? mark.count : 0
+    init(_ source: Source, _ format: DataFormat) throws {
+        self.source = source
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        at = source.bytes.starts(with: mark) ? mark.count : 0
         guard format == .csv else {
             names = nil
             return
         }
-        var reader = CSVReader(bytes, from: at)
+        var reader = CSVReader(source, from: at)
         let head = reader.next()
         if let head, let fault = head.fault { throw CommandError("line \(head.line) \(fault)") }
         names = head?.cells.map(\.text) ?? []
@@ -51,6 +51,7 @@ struct RecordReader {
     }
 
     private mutating func nextObject() -> Record? {
+        let bytes = source.bytes
         while at < bytes.endIndex {
             let end = bytes[at...].firstIndex(of: 0x0A) ?? bytes.endIndex
             let content = bytes[at..<end]
@@ -62,7 +63,7 @@ struct RecordReader {
         return nil
     }
 
-    private static func object(_ bytes: Data) -> Record.Content {
+    private static func object(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Record.Content {
         guard let text = String(bytes: bytes, encoding: .utf8) else { return .fault("is not UTF-8") }
         do {
             guard case .object(let row) = try Value.parse(text) else { return .fault("is JSON but no object") }
