@@ -25,7 +25,7 @@ static collection draft(catalog_index indexes[4])
     parts_of[0] = value_text("meta", 4);
     parts_of[1] = value_text("src", 3);
     parts_of[2] = value_text("rank", 4);
-    indexes[0] = (catalog_index){.number = 9, .spec = {.kind = INDEX_SORTED}, .state = INDEX_DECLARED, .field = 0,
+    indexes[0] = (catalog_index){.number = 9, .spec = {.kind = INDEX_SORTED}, .field = 0,
                                  .on = {.part_count = 1, .parts = parts_of}};
     indexes[1] = (catalog_index){.number = 7, .spec = {.kind = INDEX_UNIQUE}, .field = 2,
                                  .on = {.part_count = 3, .parts = parts_of}};

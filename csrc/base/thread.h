@@ -12,6 +12,7 @@
 typedef enum lock_rank {
     LOCK_HANDLES = 1, /* the table of handles */
     LOCK_SYNC,        /* the sync machine */
+    LOCK_BUILD,       /* builds of what a file lacks */
     LOCK_WRITER,      /* the one writer of a database */
     LOCK_DURABLE,     /* who has landed, who is synced */
     LOCK_PUBLISH,     /* the committed version */

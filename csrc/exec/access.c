@@ -58,10 +58,10 @@ static bool condition_of(const collection *of, const bound *n, condition *out)
         out->index = of->fields[of->ttl_field].index;
         return out->index && access_orders(out->index);
     }
-    const bound *points = area_field(n);
-    if (points) {
+    const bound *in_area = area_field(n);
+    if (in_area) {
         out->kind = CONDITION_AREA;
-        out->index = access_index(of, points);
+        out->index = access_index(of, in_area);
         return out->index != NULL;
     }
     if ((n->kind != NODE_COMPARE && n->kind != NODE_IN) || n->slot == NODE_NO_SLOT)

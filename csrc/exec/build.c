@@ -27,6 +27,16 @@ static void unlink_mark(building *u)
         }
 }
 
+static int make_mark(building *u, int64_t to, error *err)
+{
+    u->mark = memory_zeroed(sizeof *u->mark);
+    if (!u->mark)
+        return fail_memory(err);
+    *u->mark = (build){.index = u->index, .to = to, .next = u->w->builds};
+    u->w->builds = u->mark;
+    return FENEC_OK;
+}
+
 /* The last block: the index is there, and counts as a change. */
 static int finish(building *u, block *b, const collection *of, error *err)
 {
@@ -144,15 +154,8 @@ static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *
         if (rc == FENEC_OK && *done)
             rc = finish(u, &b, of, err);
     }
-    if (rc == FENEC_OK && !*done) {
-        u->mark = memory_zeroed(sizeof *u->mark);
-        if (u->mark) {
-            *u->mark = (build){.index = u->index, .to = to, .next = u->w->builds};
-            u->w->builds = u->mark;
-        } else {
-            rc = fail_memory(err);
-        }
-    }
+    if (rc == FENEC_OK && !*done)
+        rc = make_mark(u, to, err);
     if (rc == FENEC_OK)
         return block_commit(&b, ticket, err);
 failed:
@@ -175,6 +178,78 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
         if (u.mark)
             abandon(&u);
     }
+    return rc;
+}
+
+/* One more block of an index that the file lacks. */
+static int fill_unbuilt(building *u, bool *done, error *err)
+{
+    uint64_t ticket;
+    catalog *next;
+    int64_t to;
+    block b;
+    int rc = block_begin(&b, u->w, true, u->memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const collection *of = catalog_numbered(b.cat, u->of);
+    const catalog_index *x = of ? collection_index_numbered(of, u->index) : NULL;
+    if (!x || x->state != INDEX_UNBUILT) {
+        if (u->mark)
+            unlink_mark(u);
+        block_rollback(&b);
+        *done = true;
+        return FENEC_OK;
+    }
+    if (!u->mark) {
+        rc = table_drop(b.c, table_index(u->index), err); /* what an earlier build left */
+        if (rc == FENEC_OK)
+            rc = make_mark(u, 0, err);
+    }
+    to = u->mark ? u->mark->to : 0;
+    if (rc == FENEC_OK)
+        rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+    if (rc == FENEC_OK && *done)
+        rc = catalog_index_ready(b.cat, b.c, of, u->index, &next, err);
+    if (rc != FENEC_OK) {
+        if (u->mark)
+            unlink_mark(u);
+        block_rollback(&b);
+        return rc;
+    }
+    if (*done) {
+        block_schema(&b, next);
+        unlink_mark(u);
+    } else {
+        u->mark->to = to;
+    }
+    return block_commit(&b, &ticket, err);
+}
+
+/* A block of it did not land: the mark goes, so that writers leave the index alone. */
+static void give_up(building *u)
+{
+    error unused;
+    block b;
+
+    error_init(&unused);
+    if (!u->mark || block_begin(&b, u->w, true, u->memory, &unused) != FENEC_OK)
+        return; /* nobody writes any more */
+    unlink_mark(u);
+    block_rollback(&b);
+}
+
+int build_unbuilt(writer *w, uint32_t of, uint32_t index, scratch *memory, error *err)
+{
+    building u = {.w = w, .memory = memory, .of = of, .index = index};
+    bool done = false;
+    int rc = FENEC_OK;
+
+    while (rc == FENEC_OK && !done)
+        rc = fill_unbuilt(&u, &done, err);
+    changes_reset(&memory->noted);
+    if (rc != FENEC_OK)
+        give_up(&u);
     return rc;
 }
 

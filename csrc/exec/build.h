@@ -14,6 +14,10 @@
  * *ticket is store_wait's. No lock may be held. */
 int build_run(writer *w, const stmt *s, struct scratch *memory, buffer *out, uint64_t *ticket, error *err);
 
+/* Builds an index that is INDEX_UNBUILT the same way, from nothing; the change is none that counts, and
+ * waits for no disk. FENEC_OK also where it is not to be built any more. */
+int build_unbuilt(writer *w, uint32_t of, uint32_t index, struct scratch *memory, error *err);
+
 /* Drops indexes that a process left unfinished: *next is NULL where there were none. */
 int build_drop_unfinished(const catalog *cat, conn *c, catalog **next, error *err);
 

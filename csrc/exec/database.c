@@ -11,11 +11,13 @@
 #include "exec/ddl.h"
 #include "exec/exact.h"
 #include "exec/text_cache.h"
+#include "exec/unbuilt.h"
 #include "value/json.h"
 
 struct database {
     writer w;
     text_cache *texts;
+    unbuilt unbuilt;
     _Atomic(bool) closed;
 };
 
@@ -35,6 +37,7 @@ void database_free(database *d)
     }
     if (d->w.s)
         store_free(d->w.s);
+    unbuilt_clear(&d->unbuilt);
     memory_free(d);
 }
 
@@ -73,6 +76,10 @@ static int load(database *d, error *err)
         cat = next;
     }
     if (rc == FENEC_OK)
+        rc = catalog_settle(cat, c, err);
+    if (rc == FENEC_OK)
+        unbuilt_note(&d->unbuilt, cat);
+    if (rc == FENEC_OK)
         rc = read_counter(c, &d->w.seq, err);
     if (rc == FENEC_OK && !(d->w.ring = change_ring_new(d->w.seq, cat)))
         rc = fail_memory(err);
@@ -99,6 +106,10 @@ int database_open_with(database **out, const store_options *options, error *err)
 
     if (!d)
         return fail_memory(err);
+    if (!unbuilt_init(&d->unbuilt)) {
+        memory_free(d);
+        return fail_memory(err);
+    }
     d->texts = text_cache_new();
     int rc = d->texts ? store_open(&d->w.s, options, err) : fail_memory(err);
     if (rc == FENEC_OK) {
@@ -363,6 +374,7 @@ int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t 
         rc = text_parse(d->texts, bytes, len, &k.use, err);
     if (rc == FENEC_OK) {
         k.p = text_parsed(k.use.t);
+        unbuilt_read(&d->unbuilt, &d->w, k.p, bytes, len, k.memory);
         rc = run_text(&k, err);
     }
     text_end(d->texts, &k.use);
@@ -452,15 +464,23 @@ int database_checkpoint(database *d, error *err)
     return store_checkpoint(d->w.s, err);
 }
 
-/* Indexes live in the file and are kept by every write: none is left to build. */
+/* Indexes live in the file and are kept by every write: only what a file declares without entries is left. */
 int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out, error *err)
 {
+    text_use use = {0};
+    int64_t built = 0;
     int rc = check_open(d, err);
 
-    (void)only;
-    (void)only_len;
+    if (rc == FENEC_OK)
+        rc = text_begin(d->texts, NULL, 0, &use, err);
     if (rc != FENEC_OK)
         return rc;
-    buffer_text(out, "{\"built\":0}");
+    rc = unbuilt_warm(&d->unbuilt, &d->w, only, only_len, use.memory, &built, err);
+    text_end(d->texts, &use);
+    if (rc != FENEC_OK)
+        return rc;
+    buffer_text(out, "{\"built\":");
+    json_write_int(out, built);
+    buffer_byte(out, '}');
     return out->failed ? fail_memory(err) : FENEC_OK;
 }
