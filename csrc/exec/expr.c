@@ -637,6 +637,21 @@ int expr_bind(const expr *e, const binding *b, arena *a, bound **out, error *err
     return rc;
 }
 
+static bool stands_in_record(type_kind t)
+{
+    return t == TYPE_BOOL || t == TYPE_INT || t == TYPE_FLOAT || t == TYPE_TIMESTAMP || t == TYPE_GEO;
+}
+
+bool expr_wants_id(const bound *e)
+{
+    if (e->kind == NODE_ID || (e->kind == NODE_FIELD && !stands_in_record(e->field->type.kind)))
+        return true;
+    for (uint32_t i = 0; i < e->item_count; i++)
+        if (expr_wants_id(e->items[i]))
+            return true;
+    return (e->left && expr_wants_id(e->left)) || (e->right && expr_wants_id(e->right));
+}
+
 /* ---- filters ---- */
 
 static bool calls_expired(const expr *e)

@@ -64,6 +64,9 @@ int constants_resolve(const constants *list, const context *cx, explain *x, cons
 int expr_eval(const bound *e, const scope *s, value *out, error *err);
 int expr_test(const bound *e, const scope *s, bool *truth, error *err); /* as a condition */
 
+/* Whether it reads the id, or values that may stand beside the record and are found by it. */
+bool expr_wants_id(const bound *e);
+
 /* A filter over a collection with @ttl leaves out rows past their time, unless it calls expired().
  * Filters are bound by filter_bind, which adds that: `where` may be NULL; *out NULL: every row passes.
  * expired() without @ttl is FENEC_QUERY here. */

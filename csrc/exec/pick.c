@@ -11,12 +11,15 @@
 
 enum {
     WALK_SHARE = 8,      /* a walk that tested one in eight rows without filling the page is given up */
-    WALK_PAGE_MIN = 1000 /* a page up to here is walked, one larger only where it is a small part */
+    WALK_PAGE_MIN = 1000, /* a page up to here is walked, one larger only where it is a small part */
+    SORT_PAGE_MAX = 1000, /* a page up to here keeps few of the rows it meets */
+    SCAN_SHARE = 32       /* a scan without ids in which one row in so many is wanted goes on with ids */
 };
 
 struct pick_plan {
     const collection *of;
     const bound *filter; /* NULL: every row passes */
+    bool filter_wants_id, keys_want_id; /* reads the id, or what may stand beside the record */
     constants once;
     access_plan access;
     count_value limit, offset;
@@ -58,6 +61,7 @@ static int bind_key(pick_plan *p, const sort_key *key, arena *a, bool *is_id, er
         by.collate = n->field->collate;
     if (by.collate != COLLATION_NONE && !collation_available())
         return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
+    p->keys_want_id |= expr_wants_id(n);
     p->keys[p->key_count] = n;
     p->by[p->key_count++] = by;
     return FENEC_OK;
@@ -115,6 +119,7 @@ int pick_bind(const catalog *cat, const collection *of, const expr *where, const
     if (rc)
         return rc;
     p->filter = filter;
+    p->filter_wants_id = filter && expr_wants_id(filter);
     rc = access_bind(of, filter, a, &p->access, err);
     if (!rc && order_count)
         rc = bind_order(p, order, order_count, a, err);
@@ -196,12 +201,122 @@ static void explain_access(const picking *k, const access *a)
                      k->matched, k->stopped ? ", stopped at the page" : "");
 }
 
+/* ---- all rows ---- */
+
+/* A scan, worked off inside the store's step. Where no test reads an id, rows come without theirs, which is
+ * cheaper still: a row that is wanted then ends the scan, is found by its id, and the scan goes on after
+ * it. */
+typedef struct sweep {
+    picking *k;
+    bool exact, with_ids;
+    int64_t offset, page;
+    value *keys;                                /* for `wants` and `takes` */
+    bool (*wants)(struct sweep *w, error *err); /* k->at, which passes and has no id; false on failure too */
+    int (*takes)(struct sweep *w, error *err);  /* k->at, which passes */
+    int code;
+    bool found;     /* what `wants` answered */
+    uint64_t taken; /* of a scan without ids */
+    error *err;
+} sweep;
+
+static bool sweep_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
+{
+    sweep *w = to;
+    picking *k = w->k;
+    bool pass;
+
+    w->code = row_open(&k->at, k->cx->c, k->p->of->number, id, bytes, len, w->err);
+    if (!w->code)
+        w->code = passes(k, w->exact, &pass, w->err);
+    if (!w->code && pass) {
+        if (w->with_ids)
+            w->code = w->takes(w, w->err);
+        else
+            w->found = w->wants(w, w->err);
+    }
+    give_back(k);
+    return !w->code && !w->found && k->matched < (uint64_t)w->page;
+}
+
+/* The row that ended a scan without ids: it is wanted, or failed for want of its id. */
+static int take_found(sweep *w, int64_t id, error *err)
+{
+    picking *k = w->k;
+    bool pass = true;
+    int rc = access_row(k->p->of, k->cx->c, id, &k->at, err);
+
+    if (!rc && w->code) {
+        k->tested--;
+        rc = passes(k, w->exact, &pass, err);
+    }
+    if (!rc && pass)
+        rc = w->takes(w, err);
+    give_back(k);
+    w->taken++;
+    return rc;
+}
+
+static int sweep_rows(sweep *w, const access *a, error *err)
+{
+    picking *k = w->k;
+    int64_t low = a->low, last;
+    int rc = FENEC_OK;
+
+    w->err = err;
+    while (k->matched < (uint64_t)w->page) {
+        w->found = false;
+        rc = rows_scan(k->cx->c, table_records(k->p->of->number), low, a->high, w->with_ids, sweep_row, w, &last,
+                       err);
+        if (rc)
+            return rc == FN_END ? FENEC_OK : rc;
+        if (w->with_ids && w->code)
+            return w->code;
+        if (!w->with_ids && (w->code || w->found)) {
+            rc = take_found(w, last, err);
+            if (rc)
+                return rc;
+        }
+        if (last == INT64_MAX)
+            return FENEC_OK;
+        low = last + 1;
+        w->with_ids |= w->taken * SCAN_SHARE > k->tested;
+    }
+    k->stopped = true;
+    return FENEC_OK;
+}
+
+static bool can_do_without_ids(const picking *k, const access *a)
+{
+    return !k->before && !k->also && !k->p->filter_wants_id && k->p->filter && !a->exact;
+}
+
+static bool is_on_page(sweep *w, error *err)
+{
+    (void)err;
+    return w->k->visit && w->k->matched > (uint64_t)w->offset;
+}
+
+static int visit_on_page(sweep *w, error *err)
+{
+    return is_on_page(w, err) ? w->k->visit(w->k->to, &w->k->at, err) : FENEC_OK;
+}
+
 /* The rows from `offset` on of the first `page` that pass, in the order they come in. */
 static int page_rows(picking *k, access *a, bool descending, int64_t offset, int64_t page, error *err)
 {
     access_rows rows;
-    int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, descending, err);
 
+    if (a->kind == ACCESS_SCAN && !descending) {
+        sweep w = {.k = k,
+                   .exact = a->exact,
+                   .with_ids = !can_do_without_ids(k, a),
+                   .offset = offset,
+                   .page = page,
+                   .wants = is_on_page,
+                   .takes = visit_on_page};
+        return sweep_rows(&w, a, err);
+    }
+    int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, descending, err);
     while (!rc) {
         bool pass;
         if (k->matched >= (uint64_t)page) {
@@ -250,19 +365,46 @@ static int choose(picking *k, int64_t page, access *a, error *err)
 
 /* ---- in order of keys ---- */
 
+static int read_keys(sweep *w, error *err)
+{
+    const picking *k = w->k;
+    int rc = FENEC_OK;
+
+    for (uint32_t i = 0; !rc && i < k->p->key_count; i++)
+        rc = k->p->keys[i]->eval(k->p->keys[i], &k->s, &w->keys[i], err);
+    return rc;
+}
+
+static int sort_row(sweep *w, error *err)
+{
+    int rc = read_keys(w, err);
+
+    return rc ? rc : sorter_add(&w->k->sort, w->k->at.id, w->keys, err);
+}
+
+/* Rows come by ascending id: a tie goes to those that are there. */
+static bool is_kept(sweep *w, error *err)
+{
+    w->code = read_keys(w, err);
+    return !w->code && sorter_takes(&w->k->sort, w->keys);
+}
+
 static int sort_rows(picking *k, access *a, value *keys, error *err)
 {
-    const pick_plan *p = k->p;
+    sweep w = {.k = k, .exact = a->exact, .page = INT64_MAX, .keys = keys, .wants = is_kept, .takes = sort_row};
     access_rows rows;
-    int rc = access_open(&rows, a, p->of, k->cx, k->resolved, false, err);
 
+    if (a->kind == ACCESS_SCAN) {
+        w.with_ids = k->p->keys_want_id || !(a->exact || can_do_without_ids(k, a)) || k->before || k->also ||
+                     k->page >= SORT_PAGE_MAX;
+        return sweep_rows(&w, a, err);
+    }
+    int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, false, err);
     while (!rc && (rc = access_next(&rows, &k->at, err)) == FENEC_OK) {
         bool pass;
         rc = passes(k, a->exact, &pass, err);
-        for (uint32_t i = 0; !rc && pass && i < p->key_count; i++)
-            rc = p->keys[i]->eval(p->keys[i], &k->s, &keys[i], err);
         if (!rc && pass)
-            rc = sorter_add(&k->sort, k->at.id, keys, err);
+            rc = sort_row(&w, err);
         give_back(k);
     }
     access_close(&rows);

@@ -165,6 +165,13 @@ int sorter_add(sorter *s, int64_t id, const value keys[], error *err)
     return FENEC_OK;
 }
 
+bool sorter_takes(const sorter *s, const value keys[])
+{
+    if (s->count < s->keep || !s->is_heap)
+        return s->keep > 0;
+    return order_of(s, INT64_MAX, keys, s->entries[0]->id, s->entries[0]->keys) < 0;
+}
+
 static void merge(const sorter *s, sort_entry **from, size_t middle, size_t end, sort_entry **to)
 {
     size_t left = 0, right = middle;

@@ -37,6 +37,9 @@ void sorter_reset(sorter *s, uint64_t keep); /* empty again, its memory kept */
 /* Copies what it keeps. PANIC. */
 int sorter_add(sorter *s, int64_t id, const value keys[], error *err);
 
+/* Whether one that comes after all that were added would be kept. */
+bool sorter_takes(const sorter *s, const value keys[]);
+
 /* Puts in order what is kept: sorter_id(s, 0 .. s->count - 1) from then on. PANIC. */
 int sorter_finish(sorter *s, error *err);
 int64_t sorter_id(const sorter *s, size_t place);
