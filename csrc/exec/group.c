@@ -36,9 +36,16 @@ static inline uint64_t hash_of(const uint8_t *key, size_t len, uint64_t head)
     return head ^ head >> 32;
 }
 
+static _Thread_local size_t bound_of_tests;
+
+void groups_bound(size_t bytes_max)
+{
+    bound_of_tests = bytes_max;
+}
+
 void groups_init(groups *t, const tallies *of, size_t bytes_max)
 {
-    *t = (groups){.of = of, .bytes_max = bytes_max};
+    *t = (groups){.of = of, .bytes_max = bound_of_tests ? bound_of_tests : bytes_max};
     arena_init(&t->room.memory);
     arena_init(&t->one.memory);
     buffer_init(&t->packed);

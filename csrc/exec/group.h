@@ -42,6 +42,9 @@ typedef struct groups {
 void groups_init(groups *t, const tallies *of, size_t bytes_max);
 void groups_clear(groups *t);
 
+/* Tests only: the bound of this thread's tables from now on, whatever is asked for; 0 ends it. */
+void groups_bound(size_t bytes_max);
+
 /* Forgets the groups, for further rows. Numbers go on. */
 void groups_reset(groups *t);
 
