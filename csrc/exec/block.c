@@ -1,23 +1,17 @@
 #include "exec/block.h"
 
-#include "base/bytes.h"
 #include "exec/scratch.h"
 
 /* A commit that failed left the lock before anything here could be taken back. */
 static int read_anew(block *b, error *err)
 {
-    const uint8_t *bytes;
-    size_t len;
-    int rc = rows_get(b->c, table_meta(), META_CHANGES, &bytes, &len, err);
+    int rc = counter_get(b->c, &b->w->seq, err);
 
-    if (rc == FENEC_OK && len != 8)
-        return fail(err, FENEC_CORRUPT, "the change counter is damaged");
-    if (rc != FENEC_OK && rc != FN_END)
-        return rc;
-    b->w->seq = rc == FENEC_OK ? bytes_u64(bytes) : 0;
-    id_marks_clear(&b->w->marks);
-    atomic_store(&b->w->unsure, 0);
-    return FENEC_OK;
+    if (rc == FENEC_OK) {
+        id_marks_clear(&b->w->marks);
+        atomic_store(&b->w->unsure, 0);
+    }
+    return rc;
 }
 
 int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
@@ -61,19 +55,12 @@ void block_rollback(block *b)
 int block_commit(block *b, uint64_t *ticket, error *err)
 {
     writer *w = b->w;
-    uint8_t bytes[8];
     int rc;
 
     if (b->noted->count == 0 && !b->own)
         return store_write_commit(b->c, NULL, ticket, err);
-    if (b->noted->count) {
-        bytes_put_u64(bytes, w->seq + b->noted->count);
-        rc = rows_put(b->c, table_meta(), META_CHANGES, bytes, sizeof bytes, err);
-        if (rc != FENEC_OK) {
-            block_rollback(b);
-            return rc;
-        }
-    }
+    if (b->noted->count)
+        counter_set(b->c, w->seq + b->noted->count);
     id_marks_land(&w->marks);
     w->seq += b->noted->count;
     uint64_t before = w->order++, after = before + 1;

@@ -41,22 +41,6 @@ void database_free(database *d)
     memory_free(d);
 }
 
-static int read_counter(conn *c, uint64_t *out, error *err)
-{
-    const uint8_t *bytes;
-    size_t len;
-    int rc = rows_get(c, table_meta(), META_CHANGES, &bytes, &len, err);
-
-    *out = 0;
-    if (rc == FN_END)
-        return FENEC_OK;
-    if (rc == FENEC_OK && len != 8)
-        return fail(err, FENEC_CORRUPT, "the change counter is damaged");
-    if (rc == FENEC_OK)
-        *out = bytes_u64(bytes);
-    return rc;
-}
-
 /* Reads catalog and counter, and publishes the first version. */
 static int load(database *d, error *err)
 {
@@ -80,7 +64,7 @@ static int load(database *d, error *err)
     if (rc == FENEC_OK)
         unbuilt_note(&d->unbuilt, cat);
     if (rc == FENEC_OK)
-        rc = read_counter(c, &d->w.seq, err);
+        rc = counter_get(c, &d->w.seq, err);
     if (rc == FENEC_OK && !(d->w.ring = change_ring_new(d->w.seq, cat)))
         rc = fail_memory(err);
     if (rc == FENEC_OK)

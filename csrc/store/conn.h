@@ -50,6 +50,12 @@ int rows_last_id(conn *c, table t, int64_t *out, error *err); /* 0 where there i
 int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, error *err); /* over an old row too */
 int rows_delete(conn *c, table t, int64_t id, error *err); /* no such row: FENEC_OK */
 
+/* Row 0 of table_meta, 8 bytes, little-endian: a number that changes with nearly every block. A block sets
+ * it like any row, but it goes into the file with the commit: once for all the blocks of a NO_SYNC database
+ * that are committed together. A block that sets it writes other rows too. */
+int counter_get(conn *c, uint64_t *out, error *err); /* 0 where it was never set; CORRUPT */
+void counter_set(conn *c, uint64_t n);
+
 /* ---- index entries ---- */
 
 /* The least id under a key at or above `after`+1 (ids are from 1): FENEC_OK, FN_END. */

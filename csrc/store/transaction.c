@@ -91,7 +91,12 @@ int transaction_land(store *s, error *err)
     version *drops[PUBLISH_DROPS];
     int drop_count = 0, rc = SQLITE_OK;
     bool raise = s->transaction.changed && s->stamp_due;
+    int counted = counter_write(s, err);
 
+    if (counted) {
+        transaction_undo(s);
+        return counted;
+    }
     if (raise)
         rc = raise_stamp(s);
     if (rc == SQLITE_OK) {
@@ -166,7 +171,7 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
     }
     if (code == FENEC_OK) {
         t->under_way = true;
-        t->wrote = false;
+        t->wrote = t->counts = false;
         t->work = 0;
         if (undo && t->buffered > 0) {
             int rc = conn_step(&s->writer, FIXED_BLOCK, NULL);
@@ -233,7 +238,7 @@ static void put_back(store *s)
     } else if (t->wrote) {
         rc = SQLITE_INTERNAL; /* the block cannot be told from those before it */
     }
-    t->savepoint = t->marked = false;
+    t->savepoint = t->marked = t->counts = false;
     if (rc)
         transaction_undo(s);
 }
@@ -274,6 +279,11 @@ static int buffer_block(store *s, version *next, error *err)
     if (next) {
         version_drop(s->latest);
         s->latest = next;
+    }
+    if (t->counts) {
+        t->count_due = true;
+        t->due = t->count;
+        t->counts = false;
     }
     t->buffered++;
     atomic_store(&s->buffered, true);
