@@ -12,7 +12,9 @@
 
 static bool is_due(const store *s)
 {
-    if (!s->writer.db || s->transaction.open || s->beside || atomic_load(&s->refused) || s->log_frames < LOG_FRAMES)
+    if (!s->writer.db || s->transaction.open || s->beside || s->log_frames < LOG_FRAMES)
+        return false;
+    if (atomic_load(&s->refused))
         return false;
     return s->log_frames >= s->checkpoint_frames || atomic_load(&s->retry);
 }

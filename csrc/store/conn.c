@@ -65,8 +65,10 @@ static int note_log(void *writer, sqlite3 *db, const char *name, int frames)
 static int set_up(conn *c, conn_role role)
 {
     char sql[200];
-    int kib = role == CONN_WRITER ? WRITER_CACHE_KIB : role == CONN_FIRST_READER ? READER_CACHE_KIB : READERS_CACHE_KIB;
+    int kib = READERS_CACHE_KIB;
 
+    if (role == CONN_WRITER || role == CONN_FIRST_READER)
+        kib = role == CONN_WRITER ? WRITER_CACHE_KIB : READER_CACHE_KIB;
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_busy_handler(c->db, wait_busy, NULL);
     sqlite3_wal_autocheckpoint(c->db, 0);
@@ -79,7 +81,8 @@ static int set_up(conn *c, conn_role role)
         sqlite3_wal_hook(c->db, note_log, c);
     if (role == CONN_READER || role == CONN_FIRST_READER)
         sqlite3_progress_handler(c->db, STEPS_TO_LONG, note_progress, c);
-    snprintf(sql, sizeof sql, "pragma cache_size = -%d; pragma journal_size_limit = %d;", kib, LOG_BYTES_LARGE);
+    snprintf(sql, sizeof sql, "pragma cache_size = -%d; pragma journal_size_limit = %d;", kib,
+             LOG_BYTES_LARGE);
     int rc = conn_run(c, sql);
     if (rc == SQLITE_OK)
         rc = scan_register(c->db, c);

@@ -47,7 +47,9 @@ int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, e
 int rows_exists(conn *c, table t, int64_t id, error *err); /* FENEC_OK, FN_END */
 int rows_count(conn *c, table t, int64_t *out, error *err);
 int rows_last_id(conn *c, table t, int64_t *out, error *err); /* 0 where there is none */
-int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, error *err); /* over an old row too */
+
+/* Over an old row too. */
+int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, error *err);
 int rows_delete(conn *c, table t, int64_t id, error *err); /* no such row: FENEC_OK */
 
 /* Row 0 of table_meta, 8 bytes, little-endian: a number that changes with nearly every block. A block sets
@@ -78,7 +80,8 @@ int entries_count(conn *c, table t, const key_range *range, int64_t stop, int64_
 
 /* Plain; lives in the caller's frame, closed by cursor_close, which may be called on {0}; closed before
  * its snapshot or block ends. A block may write while one is open, but whether the cursor meets what was
- * written is not said. Steps count towards the 10 000 after which a read is long and no checkpoint waits for it. */
+ * written is not said. Steps count towards the 10 000 after which a read is long and no checkpoint waits
+ * for it. */
 typedef struct cursor {
     conn *c;
     struct statement *statement; /* NULL at the end */

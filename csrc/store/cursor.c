@@ -195,8 +195,14 @@ static int read_key_up(cursor *cur, error *err)
 static int walk_below_key(cursor *cur, error *err)
 {
     struct backward *b = cur->backward;
-    key_range below = {.low = b->low.bytes, .low_len = b->low.len, .has_low = b->has_low, .above_low = b->above_low,
-                       .high = b->key.bytes, .high_len = b->key.len, .has_high = true, .below_high = true};
+    key_range below = {.low = b->low.bytes,
+                       .low_len = b->low.len,
+                       .has_low = b->has_low,
+                       .above_low = b->above_low,
+                       .high = b->key.bytes,
+                       .high_len = b->key.len,
+                       .has_high = true,
+                       .below_high = true};
 
     let_go(cur->c, &cur->statement);
     int code = open_range(cur, ENTRIES_DOWN, b->t, &below, err);
@@ -217,8 +223,10 @@ static int collect_key(cursor *cur, error *err)
             return read_key_up(cur, err);
         b->ids[b->count++] = b->next_id;
         code = walk_down(cur, err);
-        if (code || !b->has_next || b->next.len != b->key.len || memcmp(b->next.bytes, b->key.bytes, b->key.len) != 0)
+        if (code || !b->has_next || b->next.len != b->key.len)
             return code;
+        if (memcmp(b->next.bytes, b->key.bytes, b->key.len) != 0)
+            return FENEC_OK;
     }
 }
 

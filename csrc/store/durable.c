@@ -28,7 +28,7 @@ int durable_refused(store *s, error *err)
     lock_take(&s->durable);
     snprintf(reason, sizeof reason, "%s", s->reason);
     lock_leave(&s->durable);
-    return fail(err, FENEC_IO, "no writes until the database is opened again: %s", reason[0] ? reason : "a block was lost");
+    return fail(err, FENEC_IO, "no writes until the database is opened again: %s", reason);
 }
 
 void durable_land(store *s, uint64_t *ticket)
@@ -73,20 +73,16 @@ void durable_note_synced(store *s, uint64_t ticket)
     lock_leave(&s->durable);
 }
 
-/* Through SQLite's own file: closing a descriptor of ours would drop its locks. */
+/* Through SQLite's own file: closing a descriptor of ours would drop its locks. The writer may be at work in
+ * the same file. */
 int durable_sync_log(store *s)
 {
-    sqlite3_file *log = NULL;
-
 #ifdef __APPLE__
     const int how = SQLITE_SYNC_FULL;
 #else
     const int how = SQLITE_SYNC_NORMAL;
 #endif
-    int rc = sqlite3_file_control(s->writer.db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    if (rc == SQLITE_OK && log && log->pMethods)
-        rc = log->pMethods->xSync(log, how);
-    return rc;
+    return s->log->pMethods->xSync(s->log, how);
 }
 
 static bool may_gather(const store *s)

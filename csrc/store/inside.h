@@ -101,6 +101,7 @@ struct store {
     struct lock writing;
     condition quiet; /* no checkpoint beside writers is under way any more */
     conn writer;
+    sqlite3_file *log; /* the writer's, for as long as it is open; synced under no lock */
     transaction transaction;
     version *latest; /* of the newest block, committed or buffered; kept */
     bool spills;     /* the page cache may write to the log before a commit */

@@ -165,7 +165,8 @@ int store_read(store *s, conn **out, version **v, error *err)
     if (code == FENEC_OK && atomic_load(&s->buffered)) {
         error ignored;
         lock_take(&s->writing);
-        if (s->writer.db && transaction_flush(s, &ignored) == FENEC_OK) /* else reads go on with what was committed */
+        /* Where the disk refuses, reads go on with what was committed. */
+        if (s->writer.db && transaction_flush(s, &ignored) == FENEC_OK)
             checkpoint_if_due(s);
         lock_leave(&s->writing);
     }

@@ -78,8 +78,8 @@ static int check_application(uint32_t id, const char *path, error *err)
     if ((id & ~0xFFu) != APPLICATION_ID)
         return fail(err, FENEC_CORRUPT, "%.900s is not a Fenec database", path);
     if ((id & 0xFF) == 0 || (id & 0xFF) > FORMAT_VERSION)
-        return fail(err, FENEC_CORRUPT, "%.800s was written by a newer version, in format %u; this one reads %d", path,
-                    (unsigned)(id & 0xFF), FORMAT_VERSION);
+        return fail(err, FENEC_CORRUPT, "%.800s was written by a newer version, in format %u; this one reads %d",
+                    path, (unsigned)(id & 0xFF), FORMAT_VERSION);
     return FENEC_OK;
 }
 
@@ -90,9 +90,9 @@ static int check_header(const uint8_t *header, const char *path, error *err)
     int code = check_application(big32(header + 68), path, err);
     if (code)
         return code;
-    /* Pages of 4096 bytes without a reserve, rollback or WAL, text in UTF-8. */
+    /* Pages of 4096 bytes without a reserve, rollback or WAL, a schema of format 4, text in UTF-8. */
     if (header[16] != 0x10 || header[17] != 0 || header[18] < 1 || header[18] > 2 || header[19] < 1 ||
-        header[19] > 2 || header[20] != 0 || big32(header + 56) > 1)
+        header[19] > 2 || header[20] != 0 || big32(header + 44) != 4 || big32(header + 56) != 1)
         return fail(err, FENEC_CORRUPT, "the head of %.900s is damaged", path);
     return FENEC_OK;
 }
@@ -123,13 +123,14 @@ typedef struct log_stamps {
 
 static int foreign_log(const char *name, const char *path, error *err)
 {
-    return fail(err, FENEC_CORRUPT, "%.450s is the log of another database: it does not belong to %.450s", name,
-                path);
+    return fail(err, FENEC_CORRUPT, "%.450s is the log of another database: it does not belong to %.450s",
+                name, path);
 }
 
 /* Walks the frames SQLite would replay: those with the head's salts and the right running checksum, up to
  * the last that ends a commit. */
-static int read_log(log_stamps *out, source *f, const char *name, const char *path, uint8_t *frame, error *err)
+static int read_log(log_stamps *out, source *f, const char *name, const char *path, uint8_t *frame,
+                    error *err)
 {
     uint8_t head[LOG_HEAD_BYTES];
     log_stamps seen = {0};
@@ -192,7 +193,8 @@ static int read_stamps(log_stamps *out, sqlite3_vfs *vfs, const char *name, cons
     return code;
 }
 
-static int inspect(stamp *out, sqlite3_vfs *vfs, const char *path, const char *log_name, bool journal, error *err)
+static int inspect(stamp *out, sqlite3_vfs *vfs, const char *path, const char *log_name, bool journal,
+                   error *err)
 {
     static const uint8_t zeros[HEADER_BYTES];
     uint8_t header[HEADER_BYTES] = {0};

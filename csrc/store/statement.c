@@ -55,7 +55,8 @@ static void range_sql(char out[SQL_MAX_BYTES], unsigned operation, const char *n
 
     if (operation >= ENTRIES_COUNT_SOME) {
         range_text(where, operation - ENTRIES_COUNT_SOME, &places);
-        snprintf(out, SQL_MAX_BYTES, "select count(*) from (select 1 from %s%s limit ?%d)", name, where, places + 1);
+        snprintf(out, SQL_MAX_BYTES, "select count(*) from (select 1 from %s%s limit ?%d)", name, where,
+                 places + 1);
     } else if (operation >= ENTRIES_COUNT) {
         range_text(where, operation - ENTRIES_COUNT, &places);
         snprintf(out, SQL_MAX_BYTES, "select count(*) from %s%s", name, where);
@@ -66,6 +67,15 @@ static void range_sql(char out[SQL_MAX_BYTES], unsigned operation, const char *n
         range_text(where, operation - ENTRIES_UP, &places);
         snprintf(out, SQL_MAX_BYTES, "select id, key from %s%s order by key, id", name, where);
     }
+}
+
+static void joined_sql(char out[SQL_MAX_BYTES], unsigned operation, const char *name, uint32_t collection)
+{
+    bool of_key = operation == JOINED_OF_KEY;
+
+    snprintf(out, SQL_MAX_BYTES,
+             "select e.id, e.key, r.rec from %s e left join c%u r on r.id = e.id where e.key %s ?1 order by e.%s", name,
+             (unsigned)collection, of_key ? "=" : ">=", of_key ? "id" : "key, e.id");
 }
 
 static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *name)
@@ -100,14 +110,17 @@ static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *na
 
 static bool table_is_missing(conn *c, const char *name)
 {
-    return sqlite3_table_column_metadata(c->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_ERROR;
+    int rc = sqlite3_table_column_metadata(c->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL);
+
+    return rc == SQLITE_ERROR;
 }
 
 /* A statement that SQLite refuses although its table is there means a table that is not as we make it. */
 static int fail_prepare(conn *c, int rc, const char *name, error *err)
 {
     if ((rc & 0xFF) == SQLITE_ERROR)
-        return fail(err, FENEC_CORRUPT, "table %s of the file is not as it was made: %s", name, sqlite3_errmsg(c->db));
+        return fail(err, FENEC_CORRUPT, "table %s of the file is not as it was made: %s", name,
+                    sqlite3_errmsg(c->db));
     return conn_fail(c, rc, "cannot prepare a statement", err);
 }
 
@@ -117,7 +130,8 @@ static int make_table(conn *c, table t, const char *name, error *err)
 
     if (t.kind == TABLE_INDEX)
         snprintf(sql, sizeof sql,
-                 "create table %s (key blob not null, id integer not null, primary key (key, id)) without rowid", name);
+                 "create table %s (key blob not null, id integer not null, primary key (key, id)) without rowid",
+                 name);
     else
         snprintf(sql, sizeof sql, "create table %s (id integer primary key, rec blob not null)", name);
     int rc = conn_run(c, sql);
@@ -137,7 +151,10 @@ static int prepare(conn *c, statement *st, bool make, error *err)
     st->prepared = NULL;
     st->schema = -1;
     table_name(name, st->t);
-    sql_text(sql, st->operation, name);
+    if (st->operation == JOINED_OF_KEY || st->operation == JOINED_FROM_KEY)
+        joined_sql(sql, st->operation, name, st->t.field);
+    else
+        sql_text(sql, st->operation, name);
     for (bool made = false;; made = true) {
         int rc = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &st->prepared, NULL);
         if (rc == SQLITE_OK) {
@@ -159,8 +176,14 @@ static int prepare(conn *c, statement *st, bool make, error *err)
 
 static unsigned bucket_of(unsigned operation, table t)
 {
-    uint32_t mixed = (t.number * 8 + (uint32_t)t.kind) * 0x9E3779B1u ^ t.field * 0x85EBCA6Bu ^ operation * 0xC2B2AE35u;
-    return mixed >> 25;
+    uint32_t mixed = (t.number * 8 + (uint32_t)t.kind) * 0x9E3779B1u ^ t.field * 0x85EBCA6Bu;
+
+    return (mixed ^ operation * 0xC2B2AE35u) >> 25;
+}
+
+static bool same_table(table a, table b)
+{
+    return a.number == b.number && a.kind == b.kind && a.field == b.field;
 }
 
 static void statement_free(statement *st)
@@ -193,8 +216,7 @@ int statement_find(conn *c, unsigned operation, table t, bool make, statement **
     statement **bucket = &all->buckets[bucket_of(operation, t)], *st;
 
     for (st = *bucket; st; st = st->next)
-        if (st->operation == operation && st->t.number == t.number && st->t.kind == t.kind && st->t.field == t.field &&
-            !st->busy)
+        if (st->operation == operation && same_table(st->t, t) && !st->busy)
             break;
     if (!st) {
         if (all->count >= STATEMENTS_MAX)

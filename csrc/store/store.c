@@ -154,13 +154,14 @@ static int create_tables(store *s, error *err)
     sqlite3_randomness(sizeof number, &number);
     s->stamp = number & 0x3FFFFFFF;
     snprintf(sql, sizeof sql,
-             "pragma synchronous = extra; begin; pragma auto_vacuum = incremental; pragma application_id = %d;"
-             "pragma user_version = %d;"
+             "pragma synchronous = extra; begin; pragma auto_vacuum = incremental;"
+             "pragma application_id = %d; pragma user_version = %d;"
              "create table meta (id integer primary key, rec blob not null);"
              "create table catalog (id integer primary key, rec blob not null);"
              "commit; pragma synchronous = normal;",
              (int)(APPLICATION_ID + FORMAT_VERSION), (int)s->stamp);
-    int rc = conn_run(&s->writer, "pragma encoding = 'UTF-8'; pragma page_size = 4096; pragma journal_mode = delete;");
+    int rc = conn_run(&s->writer, "pragma encoding = 'UTF-8'; pragma page_size = 4096;"
+                                  "pragma journal_mode = delete;");
     if (rc == SQLITE_OK)
         rc = conn_run(&s->writer, sql);
     return rc ? sqlite_fail(err, rc, s->writer.db, "cannot make the database") : FENEC_OK;
@@ -233,7 +234,9 @@ static int open_writer(store *s, const stamp *found, error *err)
      * recovery found in it. */
     int rc = conn_step(&s->writer, FIXED_SCHEMA, NULL);
     if (rc == SQLITE_OK)
-        rc = durable_sync_log(s);
+        rc = sqlite3_file_control(s->writer.db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &s->log);
+    if (rc == SQLITE_OK)
+        rc = s->log && s->log->pMethods ? durable_sync_log(s) : SQLITE_CANTOPEN;
     return rc ? fail_open(s, rc, err) : FENEC_OK;
 }
 

@@ -7,6 +7,9 @@
  * Besides rows a database has state that is immutable and shared - the catalog, search state. It is a
  * `version`, published with the commit: a snapshot hands out rows and version of one committed state.
  *
+ * A thread is inside one snapshot or one block at a time, and waits for a ticket outside of both: a
+ * checkpoint waits for short reads, and a read may wait for other reads.
+ *
  * Order of locks: LOCK_WRITER, LOCK_DURABLE, LOCK_PUBLISH, LOCK_POOL. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -48,8 +51,8 @@ int store_close(store *s, error *err);
 void store_free(store *s);
 
 /* A snapshot: everything read through *out is of one committed state, whose version is *v (kept until
- * store_read_end). What a NO_SYNC database has buffered is committed first. Waits for no writer's block
- * and for no sync. MISUSE when closed; IO; PANIC. */
+ * store_read_end). What a NO_SYNC database has buffered is committed first, for which the block under way
+ * has to end; else no read waits for a block or a sync. MISUSE when closed or in a forked child; IO; PANIC. */
 int store_read(store *s, conn **out, version **v, error *err);
 void store_read_end(conn *c);
 

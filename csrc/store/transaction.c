@@ -10,7 +10,9 @@
 
 int transaction_check(store *s, error *err)
 {
-    return atomic_load(&s->refused) ? durable_refused(s, err) : FENEC_OK;
+    if (atomic_load(&s->refused))
+        return durable_refused(s, err);
+    return s->transaction.lost ? fail(err, FENEC_IO, "the block was put back when it failed") : FENEC_OK;
 }
 
 /* Forgets the transaction; versions go back to what is committed. */
@@ -163,6 +165,7 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
         return code;
     atomic_fetch_add(&s->entered, 1);
     lock_take(&s->writing);
+    t->lost = false;
     code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
     if (code == FENEC_OK && !t->open) {
         code = transaction_begin(s, err);
@@ -195,7 +198,7 @@ int store_savepoint(conn *c, error *err)
     int rc = SQLITE_OK;
 
     if (t->lost)
-        return durable_refused(c->s, err);
+        return transaction_check(c->s, err);
     if (t->marked)
         rc = conn_step(c, FIXED_MARK_END, NULL);
     if (rc == SQLITE_OK)
@@ -211,7 +214,7 @@ int store_savepoint_undo(conn *c, error *err)
     transaction *t = &c->s->transaction;
 
     if (t->lost)
-        return durable_refused(c->s, err);
+        return transaction_check(c->s, err);
     if (!t->marked)
         return fail(err, FENEC_PANIC, "no place in the block was marked");
     int rc = conn_step(c, FIXED_MARK_UNDO, NULL);
@@ -314,7 +317,7 @@ int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
 
     *ticket = 0;
     if (t->lost || (t->wrote && atomic_load(&s->refused))) {
-        code = durable_refused(s, err);
+        code = transaction_check(s, err);
         version_drop(next);
         put_back(s);
     } else if (!t->wrote && !next) {
