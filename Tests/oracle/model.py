@@ -1,7 +1,7 @@
 """A naive model of the language: rows in a dictionary, no index, every rule written from the chapters.
 
-Values are Python's None, bool, int, float, str, list, dict, and Instant for timestamps. An expression is a
-tuple whose first element names its kind; draw.py makes them and writes their text."""
+Values are Python's None, bool, int, float, str, bytes, list, dict, and Instant for timestamps. An
+expression is a tuple whose first element names its kind; draw.py makes them and writes their text."""
 import functools
 import math
 import re
@@ -63,7 +63,7 @@ def rank(v):
         return 1
     if isinstance(v, (int, float, Instant)):
         return 2
-    return {str: 3, list: 5, dict: 7}[type(v)]
+    return {str: 3, bytes: 3, list: 5, dict: 7}[type(v)]
 
 
 def number(v):
@@ -94,7 +94,7 @@ def compare(a, b):
             return sign(a.ms, b.ms)
         return sign(number(a), number(b))
     if ra == 3:
-        return sign(a.encode(), b.encode())
+        return sign(*(v.encode() if isinstance(v, str) else v for v in (a, b)))
     if ra == 5:
         for x, y in zip(a, b):
             c = compare(x, y)
@@ -173,7 +173,7 @@ def read_path(row, parts):
 
 def call(name, args):
     if name == "len":
-        return len(args[0]) if isinstance(args[0], (str, list)) else 0
+        return len(args[0]) if isinstance(args[0], (str, bytes, list)) else 0
     if name in ("lower", "upper"):
         return getattr(args[0], name)() if isinstance(args[0], str) else args[0]
     given = [a for a in args if a is not None]
@@ -418,6 +418,8 @@ class Collection:
 def shown(v):
     if isinstance(v, Instant):
         return v.text()
+    if isinstance(v, bytes):
+        return list(v)
     if isinstance(v, list):
         return [shown(x) for x in v]
     if isinstance(v, dict):
