@@ -5,6 +5,7 @@
 #include "exec/area.h"
 #include "exec/index.h"
 #include "exec/node.h"
+#include "store/probe.h"
 #include "exec/points.h"
 
 #define WHOLE_MAX ((int64_t)1 << 53) /* whole numbers below it are doubles, each its own */
@@ -185,7 +186,7 @@ static void take_range(access_bounds *b, compare_op op, const uint8_t *key, size
     leave_null_out(b);
 }
 
-static key_state probe(const collection *of, const catalog_index *index, const value *v, buffer *key)
+static key_state key_for(const collection *of, const catalog_index *index, const value *v, buffer *key)
 {
     key->len = 0;
     return index_probe(key, of, index, v);
@@ -220,7 +221,7 @@ static int take(const collection *of, const condition *k, const context *cx, con
     *taken = false;
     if (!operand(k, cx, resolved, &v, &op))
         return FENEC_OK;
-    key_state state = probe(of, k->index, &v, key);
+    key_state state = key_for(of, k->index, &v, key);
     if (key->failed)
         return fail_memory(err);
     if ((state != KEY_EXACT && state != KEY_TIED) || key->len > KEY_MAX)
@@ -451,7 +452,7 @@ static int count_list(const chooser *w, const condition *k, int64_t best, bool *
     *n = 0;
     *all = c && c->how != HOW_FAILED && !c->has_null;
     for (uint32_t i = 0; *all && i < c->count && *n < best; i++) {
-        key_state state = probe(w->p->of, k->index, &c->values[i], w->key);
+        key_state state = key_for(w->p->of, k->index, &c->values[i], w->key);
         const key_range one = {.low = w->key->bytes, .high = w->key->bytes, .low_len = w->key->len,
                                .high_len = w->key->len, .has_low = true, .has_high = true};
         int64_t entries;
@@ -709,7 +710,7 @@ static int list_in(ids *l, const collection *of, const condition *k, conn *c, co
 
     buffer_init(&key);
     for (uint32_t i = 0; !rc && i < values->count; i++) {
-        probe(of, k->index, &values->values[i], &key);
+        key_for(of, k->index, &values->values[i], &key);
         const key_range one = {.low = key.bytes, .high = key.bytes, .low_len = key.len, .high_len = key.len,
                                .has_low = true, .has_high = true};
         rc = key.failed ? fail_memory(err) : list_entries(l, c, k->index, &one, err);
@@ -761,6 +762,8 @@ int access_open(access_rows *rows, access *from, const collection *of, const con
         const key_range range = access_range(&from->bounds);
         return cursor_entries(&rows->cur, cx->c, table_index(from->index->number), &range, false, err);
     }
+    if (from->kind == ACCESS_PROBE)
+        return probe_key(from->probe, from->bounds.low, from->bounds.low_len, err);
     if (from->kind != ACCESS_ID && !from->is_made)
         rc = make_list(from, of, cx, resolved, err);
     return rc;
@@ -792,6 +795,9 @@ int access_next(access_rows *rows, row *r, error *err)
             return FN_END;
         rows->done = true;
         return row_find(r, rows->c, rows->of->number, rows->from->low, err);
+    case ACCESS_PROBE:
+        rc = probe_next(rows->from->probe, &id, &bytes, &len, err);
+        return rc ? rc : row_open(r, rows->c, rows->of->number, id, bytes, len, err);
     case ACCESS_KEY:
         rc = cursor_next_entry(&rows->cur, &id, &bytes, &len, err);
         return rc ? rc : access_row(rows->of, rows->c, id, r, err);

@@ -43,7 +43,8 @@ typedef enum access_kind {
     ACCESS_ID,   /* the row of `low` */
     ACCESS_KEY,  /* the entries of one key, by ascending id */
     ACCESS_RANGE,/* the entries of a range */
-    ACCESS_LIST  /* ids */
+    ACCESS_LIST, /* ids */
+    ACCESS_PROBE /* the entries of one key, by ascending id, through a probe that stays open */
 } access_kind;
 
 /* A part of an index, the bytes of its ends included. Above every key of a prefix stands the prefix and
@@ -67,6 +68,7 @@ typedef struct access {
     ids rows;              /* ascending, each once */
     int64_t named;   /* rows it names at most; INT64_MAX where nobody counted */
     const char *how; /* for explain */
+    struct probe *probe; /* PROBE: the caller's; `bounds` is the key */
 } access;
 
 /* `page`: how many rows that pass are wanted, in ascending id; INT64_MAX: all of them. */

@@ -6,6 +6,7 @@
 #include "exec/aggregate.h"
 #include "exec/pairing.h"
 #include "exec/project.h"
+#include "store/probe.h"
 #include "value/json.h"
 
 enum { PROBE_COST = 2 /* what a probe costs beside reading a row */, KEPT_SHARE = 8 /* of rows, at a guess */ };
@@ -115,6 +116,7 @@ typedef struct level_run {
     ids folded; /* of the page that is folded */
     wanted want;
     buffer key;
+    probe probe; /* of the index, open from parent to parent */
     uint64_t probes, children; /* of parents written */
     uint64_t judged, kept;     /* parents, by `required` */
     struct level_run *next;
@@ -136,6 +138,8 @@ static int open_level(level_run *n, const level *l, tally_limits *limits, const 
     *n = (level_run){.l = l, .cx = cx, .limits = limits};
     buffer_init(&n->key);
     n->want.key = &n->key;
+    if (l->on.index)
+        probe_init(&n->probe, cx->c, l->on.index->number, l->of->number);
     n->want.values = arena_alloc(cx->memory, sizeof *n->want.values * l->on.count);
     if (!n->want.values)
         return fail_memory(err);
@@ -151,6 +155,7 @@ static int open_level(level_run *n, const level *l, tally_limits *limits, const 
 
 static void close_level(level_run *n)
 {
+    probe_close(&n->probe);
     pick_end(&n->pick);
     aggregation_close(n->fold);
     ids_clear(&n->folded);
@@ -195,14 +200,14 @@ void lookup_close(lookup_run *r)
 /* ---- required ---- */
 
 /* The rows that a parent's values name. *none: no row can be a child. */
-static int probe(level_run *n, const row *parent, const value columns[], access *a, bool *none, error *err);
+static int find_rows(level_run *n, const row *parent, const value columns[], access *a, bool *none, error *err);
 
 static int has_child(level_run *n, const row *parent, const value columns[], bool *out, error *err)
 {
     arena_mark here = arena_here(n->cx->memory);
     access a;
     bool none;
-    int rc = probe(n, parent, columns, &a, &none, err);
+    int rc = find_rows(n, parent, columns, &a, &none, err);
 
     *out = false;
     if (!rc && !none) {
@@ -227,7 +232,7 @@ static int survives(void *to, const row *r, bool *out, error *err)
     return has_child(((level_run *)to)->next, r, NULL, out, err);
 }
 
-static int probe(level_run *n, const row *parent, const value columns[], access *a, bool *none, error *err)
+static int find_rows(level_run *n, const row *parent, const value columns[], access *a, bool *none, error *err)
 {
     int rc = pairing_want(&n->l->on, parent, columns, n->cx->memory, &n->want, err);
 
@@ -235,6 +240,10 @@ static int probe(level_run *n, const row *parent, const value columns[], access 
     if (rc || *none)
         return rc;
     rc = pairing_access(&n->l->on, &n->want, a, err);
+    if (a->kind == ACCESS_KEY) {
+        a->kind = ACCESS_PROBE;
+        a->probe = &n->probe;
+    }
     n->pick.before = a->exact ? NULL : is_child;
     n->pick.also = n->next && n->next->l->l->required ? survives : NULL;
     return rc;
@@ -393,7 +402,7 @@ static int write_level(level_run *n, const row *parent, const value columns[], b
     const level *l = n->l;
     access a;
     bool none;
-    int rc = probe(n, parent, columns, &a, &none, err);
+    int rc = find_rows(n, parent, columns, &a, &none, err);
 
     buffer_put(out, l->member, l->member_len);
     n->w = (answer){.out = out, .columns = l->fold ? aggregate_columns(l->fold) : &l->list.columns};

@@ -28,6 +28,9 @@ enum {
     ENTRY_PUT,
     ENTRY_DELETE,
     ENTRIES_OF_KEY,
+    /* Entries with the rows they name; the table's `field` is the collection. */
+    JOINED_OF_KEY,
+    JOINED_FROM_KEY,
     /* Of a range: which bounds there are is added, 0 to 8. */
     ENTRIES_UP,
     ENTRIES_DOWN = ENTRIES_UP + 9,
