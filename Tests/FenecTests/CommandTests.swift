@@ -140,7 +140,7 @@ private struct Command {
         let kept = try await Command.run(["import", "--keep-going", path, "t", data])
         #expect(kept.status == 1)
         #expect(kept.error.contains("line 1701 is refused: duplicate: "))
-        #expect(kept.error.contains("2499 documents into t, 1 lines passed over"))
+        #expect(kept.error.contains("2499 documents into t, 1 line passed over"))
         #expect(try await Command.run([path, "get t count"]).output == "{\"count\":2500}\n")
     }
 
@@ -164,6 +164,48 @@ private struct Command {
             #expect(outcome.error.contains(fault), "\(outcome.error)")
         }
         #expect(try await Command.run([path, "collections"]).output == "")
+    }
+
+    @Test func namesAndTypesAreAsAsked() async throws {
+        let folder = try Folder()
+        let path = folder.file("a.fenec")
+        let data = #"{"id": "x", "a.b": 1, "a_b": 2, "zip": "07", "n": 3}"#
+        let outcome = try await Command.run(
+            ["import", "--rename", "id=key", "--type=n=float @sorted", path, "t"], input: data)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(
+            try await Command.run([path, "get t"]).lines
+                == [#"{"id":1,"key":"x","a_b_2":1,"a_b":2,"zip":"07","n":3}"#])
+        #expect(
+            try await Command.run([path, "describe t"]).output.contains(
+                #"{"name":"n","type":"float","index":"sorted"}"#))
+
+        // Into a collection that is there: its fields, and paths into its json fields.
+        _ = try await Command.run([path, "create collection j (meta json, n int)"])
+        #expect(try await Command.run(["import", path, "j"], input: #"{"meta.a": 1, "n": 2.0}"#).status == 0)
+        #expect(try await Command.run([path, "get j"]).lines == [#"{"id":1,"meta":{"a":1},"n":2}"#])
+        for (options, fault) in [
+            (["--rename", "q=n"], "the data has no field q"), (["--type", "x=int"], "j is there"),
+            (["--rename", "x=n"], "would both be the field n"), ([], "j has no field \"x\""),
+        ] {
+            let refused = try await Command.run(["import"] + options + [path, "j"], input: #"{"x": 1, "n": 2}"#)
+            #expect(refused.status == 1)
+            #expect(refused.error.contains(fault), "\(refused.error)")
+        }
+        #expect(try await Command.run([path, "get j count"]).output == "{\"count\":1}\n")
+    }
+
+    @Test func documentsThatAreThereStayUnlessReplaced() async throws {
+        let folder = try Folder()
+        let path = folder.file("a.fenec")
+        _ = try await Command.run([path, "create collection t (n int); put t {n: 1}"])
+        let data = "{\"id\": 2, \"n\": 2}\n{\"id\": 1, \"n\": 3}"
+        let refused = try await Command.run(["import", path, "t"], input: data)
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("line 2 is refused: duplicate: "))
+        #expect(try await Command.run([path, "get t select n"]).lines == [#"{"n":1}"#])
+        #expect(try await Command.run(["import", "--replace", path, "t"], input: data).status == 0)
+        #expect(try await Command.run([path, "get t select n"]).lines == [#"{"n":3}"#, #"{"n":2}"#])
     }
 
     @Test func whatIsExportedIsImportedAgain() async throws {
@@ -210,6 +252,30 @@ private struct Command {
         let empty = try await Command.run(["export", "--format=csv", path, "t"])
         #expect(empty.status == 0)
         #expect(empty.output == "id,n\r\n")
+    }
+
+    @Test func exportGoesThroughLinksAndPipes() async throws {
+        let folder = try Folder()
+        let path = folder.file("a.fenec")
+        _ = try await Command.run([path, "create collection t (n int); put t {n: 1}"])
+        let target = try folder.file("target", holding: "old")
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        #expect(try await Command.run(["export", path, "t", link]).status == 0)
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "{\"id\":1,\"n\":1}\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        async let exported = Command.run(["export", path, "t", pipe])
+        let read = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try FileHandle(forReadingFrom: URL(fileURLWithPath: pipe)).readToEnd() })
+            }
+        }
+        #expect(try await exported.status == 0)
+        #expect(read == Data("{\"id\":1,\"n\":1}\n".utf8))
     }
 
     @Test func manyPagesAreExported() async throws {

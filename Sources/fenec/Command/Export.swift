@@ -30,17 +30,22 @@ struct Export {
         try await db.close()
     }
 
-    /// Writes beside `out` and puts the file in its place when it is whole.
-    private func write(_ db: Fenec, _ fields: [Field], toFile out: String) async throws {
-        let part = out + ".part"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC, 0o666)
+    /// Writes beside `out` and puts the file in its place when it is whole. A pipe or a device is written
+    /// to as it is.
+    private func write(_ db: Fenec, _ fields: [Field], toFile path: String) async throws {
+        let out = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        var about = stat()
+        let isReplaced = stat(out, &about) != 0 || about.st_mode & S_IFMT == S_IFREG
+        let written = isReplaced ? out + ".part" : out
+        let descriptor = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.refused(out) }
         var output = Output(descriptor: descriptor)
         do {
             try await write(db, fields, to: &output)
-            guard close(descriptor) == 0, rename(part, out) == 0 else { throw Self.refused(out) }
+            guard close(descriptor) == 0 else { throw Self.refused(out) }
+            if isReplaced, rename(written, out) != 0 { throw Self.refused(out) }
         } catch {
-            unlink(part)
+            if isReplaced { unlink(written) }
             throw error
         }
     }

@@ -42,8 +42,8 @@ struct Import {
             try await db.close()
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
             Console.tell(
-                "\(outcome.taken) documents into \(collection)"
-                    + (outcome.passedOver > 0 ? ", \(outcome.passedOver) lines passed over" : "")
+                "\(Printer.counted(outcome.taken, "document")) into \(collection)"
+                    + (outcome.passedOver > 0 ? ", \(Printer.counted(outcome.passedOver, "line")) passed over" : "")
                     + String(format: ", %.1f s\n", seconds))
             if outcome.passedOver > 0 { throw AlreadyTold() }
         } catch {

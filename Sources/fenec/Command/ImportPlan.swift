@@ -19,11 +19,15 @@ struct ImportPlan {
 
     /// `fields`: those of the collection, nil where it has to be made.
     init(_ survey: Survey, collection: String, fields: [Field]?, rules: Import.Rules) throws {
-        var names = FieldNames(fields: fields?.map(\.name), renames: rules.renames)
+        let sources = Set(survey.columns.map(\.name))
+        if let source = rules.renames.keys.sorted().first(where: { !sources.contains($0) }) {
+            throw CommandError("--rename \(source)=…: the data has no field \(source)")
+        }
+        let names = Self.names(survey.columns.map(\.name), fields: fields?.map(\.name), renames: rules.renames)
         var declarations: [String] = []
         var untaken = rules.types
         for column in survey.columns {
-            let target = names.target(of: column.name)
+            let target = names[column.name] ?? column.name
             if target != column.name, rules.renames[column.name] == nil { changedNames.append((column.name, target)) }
             let type: String
             if let given = untaken.removeValue(forKey: target) {
@@ -40,11 +44,17 @@ struct ImportPlan {
             }
             columns.append(Column(source: column.name, target: target, type: FieldType(spelled: type)))
         }
-        if let field = untaken.keys.sorted().first {
-            throw CommandError("--type \(field)=…: the data has no field \"\(field)\"")
-        }
         if fields != nil, let field = rules.types.keys.sorted().first {
             throw CommandError("--type \(field)=…: \(collection) is there, its fields have their types")
+        }
+        if let field = untaken.keys.sorted().first {
+            throw CommandError("--type \(field)=…: the data has no field \(field)")
+        }
+        for (place, column) in columns.enumerated() { places[column.source] = place }
+        let byTarget = Dictionary(grouping: columns, by: \.target)
+        if let twice = columns.first(where: { byTarget[$0.target]?.count != 1 }), let both = byTarget[twice.target] {
+            throw CommandError(
+                "\(both.map { "\"\($0.source)\"" }.joined(separator: " and ")) would both be the field \(twice.target)")
         }
         if fields == nil {
             guard !declarations.isEmpty else {
@@ -52,7 +62,31 @@ struct ImportPlan {
             }
             creation = "create collection \(collection) (\(declarations.joined(separator: ", ")))"
         }
-        for (place, column) in columns.enumerated() { places[column.source] = place }
+    }
+
+    /// A field for each name of the data, none twice: names that are names of fields keep theirs, the others
+    /// take what is left.
+    private static func names(
+        _ sources: [String], fields: [String]?, renames: [String: String]
+    ) -> [String: String] {
+        var targets = renames
+        for source in sources where targets[source] == nil && isName(source, among: fields) { targets[source] = source }
+        var taken = Set(targets.values)
+        for source in sources where targets[source] == nil {
+            let plain = Name.made(from: source)
+            var target = plain
+            var number = 2
+            while !taken.insert(target).inserted {
+                target = "\(plain)_\(number)"
+                number += 1
+            }
+            targets[source] = target
+        }
+        return targets
+    }
+
+    private static func isName(_ name: String, among fields: [String]?) -> Bool {
+        Name.isValid(name) || (fields ?? []).contains { name.hasPrefix($0 + ".") }
     }
 
     private static func type(
@@ -105,37 +139,5 @@ struct ImportPlan {
             }
             return .success(.object(Row(fields)))
         }
-    }
-}
-
-/// Chooses a field for each name of the data, none twice.
-private struct FieldNames {
-    let fields: [String]?
-    let renames: [String: String]
-    private var taken: Set<String> = []
-
-    init(fields: [String]?, renames: [String: String]) {
-        self.fields = fields
-        self.renames = renames
-    }
-
-    mutating func target(of source: String) -> String {
-        if let renamed = renames[source] {
-            taken.insert(renamed)
-            return renamed
-        }
-        let plain = isKnown(source) ? source : Name.made(from: source)
-        var target = plain
-        var number = 2
-        while !taken.insert(target).inserted {
-            target = "\(plain)_\(number)"
-            number += 1
-        }
-        return target
-    }
-
-    private func isKnown(_ name: String) -> Bool {
-        guard let fields else { return false }
-        return fields.contains(name) || fields.contains { name.hasPrefix($0 + ".") }
     }
 }

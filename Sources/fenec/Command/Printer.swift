@@ -30,6 +30,9 @@ struct Printer {
         try output.flush()
     }
 
+    /// "1 row", "2 rows".
+    static func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+
     private mutating func printLines(_ answer: Answer) {
         switch answer {
         case .rows(_, let rows, let facets):
@@ -53,14 +56,14 @@ struct Printer {
         switch answer {
         case .rows(let columns, let rows, let facets):
             printTable(columns, rows)
-            output.write(rows.count == 1 ? "1 row\n" : "\(rows.count) rows\n")
+            output.write(Self.counted(rows.count, "row") + "\n")
             for (field, counts) in facets {
                 output.write("\n")
                 printTable(
                     [field, "count"],
                     counts.map { Row([(field, $0.value), ("count", .int(Int64($0.count)))]) })
             }
-        case .affected(let count): output.write(count == 1 ? "1 document\n" : "\(count) documents\n")
+        case .affected(let count): output.write(Self.counted(count, "document") + "\n")
         case .ok(let message): output.write("\(DisplayText.visible(message))\n")
         case .schemas(let collections): printSchemas(collections)
         }
@@ -77,7 +80,7 @@ struct Printer {
             }
         }
         printTable(["collection", "field", "type", "index"], rows)
-        output.write(collections.count == 1 ? "1 collection\n" : "\(collections.count) collections\n")
+        output.write(Self.counted(collections.count, "collection") + "\n")
     }
 
     private mutating func printTable(_ columns: [String], _ rows: [Row]) {
