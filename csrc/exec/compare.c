@@ -2,79 +2,14 @@
  * brought into the form the field's bytes have, so that testing a row reads a few bytes of its record. */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/unicode.h"
-#include "base/varint.h"
 #include "exec/ids.h"
 #include "exec/node.h"
+#include "exec/slot.h"
 #include "exec/subquery.h"
 #include "value/collation.h"
 #include "value/timestamp.h"
 #include "value/value.h"
-
-/* ---- the values of a record's small fields, without making values of them (value/packed.h) ---- */
-
-enum { TAG_INT8 = 3, TAG_INT16, TAG_INT32, TAG_INT64, TAG_FLOAT, TAG_TIMESTAMP, TAG_TEXT };
-
-static inline bool slot_integer(const uint8_t *p, size_t len, int64_t *out)
-{
-    switch (p[0]) {
-    case TAG_INT8: *out = (int8_t)p[len > 1]; return len == 2;
-    case TAG_INT16:
-        if (len != 3)
-            return false;
-        *out = (int16_t)bytes_u16(p + 1);
-        return true;
-    case TAG_INT32:
-        if (len != 5)
-            return false;
-        *out = (int32_t)bytes_u32(p + 1);
-        return true;
-    case TAG_INT64:
-    case TAG_TIMESTAMP:
-        if (len != 9)
-            return false;
-        *out = (int64_t)bytes_u64(p + 1);
-        return true;
-    default: return false;
-    }
-}
-
-static inline bool slot_double(const uint8_t *p, size_t len, double *out)
-{
-    int64_t i;
-
-    if (p[0] == TAG_FLOAT) {
-        if (len != 9)
-            return false;
-        *out = bytes_f64(p + 1);
-        return true;
-    }
-    if (!slot_integer(p, len, &i))
-        return false;
-    *out = (double)i;
-    return true;
-}
-
-static inline bool slot_text(const uint8_t *p, size_t len, const uint8_t **text, size_t *text_len)
-{
-    const uint8_t *at = p + 1, *end = p + len;
-    uint64_t n;
-
-    if (p[0] != TAG_TEXT || !varint_get(&at, end, &n) || n != (uint64_t)(end - at))
-        return false;
-    *text = at;
-    *text_len = (size_t)n;
-    return true;
-}
-
-static inline int order_texts(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
-{
-    size_t len = a_len < b_len ? a_len : b_len;
-    int order = len ? memcmp(a, b, len) : 0;
-
-    return order ? order : (a_len > b_len) - (a_len < b_len);
-}
 
 /* ---- comparisons ---- */
 
@@ -169,7 +104,7 @@ static int test_field(const bound *e, const scope *s, bool *truth, error *err)
             *truth = (text_len == k->v.len && (!text_len || !memcmp(text, k->v.bytes, text_len))) ==
                      (e->op == OP_EQ);
         else
-            *truth = holds(e->op, order_texts(text, text_len, k->v.bytes, k->v.len));
+            *truth = holds(e->op, slot_order_texts(text, text_len, k->v.bytes, k->v.len));
         return FENEC_OK;
     default: break;
     }

@@ -6,6 +6,7 @@
 #include "exec/access.h"
 #include "exec/ids.h"
 #include "exec/node.h"
+#include "exec/screen.h"
 #include "exec/sort.h"
 #include "value/collation.h"
 
@@ -217,17 +218,29 @@ typedef struct sweep {
     bool found;     /* what `wants` answered */
     uint64_t taken; /* of a scan without ids */
     error *err;
+    screen screen; /* of the filter */
 } sweep;
 
 static bool sweep_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
 {
     sweep *w = to;
     picking *k = w->k;
-    bool pass;
+    bool pass, exact = w->exact;
 
-    w->code = row_open(&k->at, k->cx->c, k->p->of->number, id, bytes, len, w->err);
-    if (!w->code)
-        w->code = passes(k, w->exact, &pass, w->err);
+    if (w->screen.count) {
+        screened told = screen_record(&w->screen, bytes, len);
+        if (told == SCREEN_OUT) {
+            k->tested++;
+            return true;
+        }
+        exact |= told == SCREEN_IN;
+    }
+    k->at.id = id;
+    w->code = record_open(&k->at.rec, bytes, len, w->err);
+    if (w->code)
+        row_open(&k->at, k->cx->c, k->p->of->number, id, bytes, len, w->err); /* says which row is damaged */
+    else
+        w->code = passes(k, exact, &pass, w->err);
     if (!w->code && pass) {
         if (w->with_ids)
             w->code = w->takes(w, w->err);
@@ -263,6 +276,8 @@ static int sweep_rows(sweep *w, const access *a, error *err)
     int rc = FENEC_OK;
 
     w->err = err;
+    k->at = (row){.c = k->cx->c, .collection = k->p->of->number};
+    screen_make(&w->screen, w->exact || k->before ? NULL : k->p->filter, k->resolved, k->cx->now_ms);
     while (k->matched < (uint64_t)w->page) {
         w->found = false;
         rc = rows_scan(k->cx->c, table_records(k->p->of->number), low, a->high, w->with_ids, sweep_row, w, &last,
@@ -271,7 +286,7 @@ static int sweep_rows(sweep *w, const access *a, error *err)
             return rc == FN_END ? FENEC_OK : rc;
         if (w->with_ids && w->code)
             return w->code;
-        if (!w->with_ids && (w->code || w->found)) {
+        if (w->code || w->found) {
             rc = take_found(w, last, err);
             if (rc)
                 return rc;

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "value/packed.h"
 
-enum { NARROW = 1, WIDE = 2, HEAD = RECORD_HEAD, CHECKSUM = RECORD_CHECKSUM, FIELDS_MAX = UINT16_MAX };
+enum { HEAD = RECORD_HEAD, CHECKSUM = RECORD_CHECKSUM, FIELDS_MAX = UINT16_MAX };
 
 /* The id stands before the bytes so that a record moved under another id is found out. */
 static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
@@ -17,30 +17,19 @@ static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
     return crc32c(crc32c(0, key, sizeof key), bytes, len);
 }
 
-static size_t ends_len(const record *r)
-{
-    return (size_t)r->fields * (r->wide ? 4 : 2);
-}
-
 static int damaged(error *err, const char *where)
 {
     return fail(err, FENEC_CORRUPT, "a record is damaged: %s", where);
 }
 
-int record_open(record *r, const uint8_t *bytes, size_t len, error *err)
+void record_fail_open(error *err)
 {
-    if (len < HEAD + CHECKSUM || (bytes[0] != NARROW && bytes[0] != WIDE))
-        return damaged(err, "its head");
-    *r = (record){.bytes = bytes, .len = len, .fields = bytes_u16(bytes + 1), .wide = bytes[0] == WIDE};
-    size_t around = HEAD + ends_len(r) + CHECKSUM;
-    if (len < around || len - around != (r->fields ? record_value_end(r, r->fields - 1) : 0))
-        return damaged(err, "its length");
-    return FENEC_OK;
+    damaged(err, "its head or length");
 }
 
-int record_fail_place(error *err)
+void record_fail_place(error *err)
 {
-    return damaged(err, "the place of a value");
+    damaged(err, "the place of a value");
 }
 
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err)
@@ -86,7 +75,7 @@ void record_write(buffer *out, int64_t id, const record_slot_bytes slots[], uint
     uint8_t *start = buffer_reserve(out, len);
     if (!start)
         return;
-    start[0] = wide ? WIDE : NARROW;
+    start[0] = wide ? RECORD_WIDE : RECORD_NARROW;
     bytes_put_u16(start + 1, (uint16_t)fields);
     uint8_t *ends = start + HEAD, *to = ends + (size_t)fields * (wide ? 4 : 2);
     for (uint32_t i = 0; i < fields; i++) {

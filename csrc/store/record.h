@@ -25,11 +25,12 @@ typedef struct record {
     size_t len;
     uint32_t fields;
     bool wide;
+    const uint8_t *values;
+    size_t values_len;
 } record;
 
-/* FENEC_CORRUPT where the bytes are no record. Looks at the head alone. */
-int record_open(record *r, const uint8_t *bytes, size_t len, error *err);
-
+#define RECORD_NARROW 1 /* the forms */
+#define RECORD_WIDE 2
 #define RECORD_HEAD 3     /* bytes before the ends of values */
 #define RECORD_CHECKSUM 4 /* after the values */
 
@@ -40,21 +41,39 @@ static inline size_t record_value_end(const record *r, uint32_t field)
     return r->wide ? bytes_u32(ends + (size_t)field * 4) : bytes_u16(ends + (size_t)field * 2);
 }
 
-/* The place of a value lies outside the record: CORRUPT. */
-int record_fail_place(error *err);
+/* Head or length are no record's; the place of a value lies outside it: CORRUPT. */
+void record_fail_open(error *err);
+void record_fail_place(error *err);
 
-/* The packed bytes of a field; *len 0 for null. Read for every row of a scan: so it stands here. */
+/* FENEC_CORRUPT where the bytes are no record. Looks at the head alone. Done for every row of a scan, as
+ * record_slot is: so they stand here. */
+static inline int record_open(record *r, const uint8_t *bytes, size_t len, error *err)
+{
+    if (len < RECORD_HEAD + RECORD_CHECKSUM || (bytes[0] != RECORD_NARROW && bytes[0] != RECORD_WIDE))
+        return record_fail_open(err), FENEC_CORRUPT;
+    r->bytes = bytes;
+    r->len = len;
+    r->fields = bytes_u16(bytes + 1);
+    r->wide = bytes[0] == RECORD_WIDE;
+    size_t around = RECORD_HEAD + (size_t)r->fields * (r->wide ? 4 : 2) + RECORD_CHECKSUM;
+    if (len < around || len - around != (r->fields ? record_value_end(r, r->fields - 1) : 0))
+        return record_fail_open(err), FENEC_CORRUPT;
+    r->values = bytes + around - RECORD_CHECKSUM;
+    r->values_len = len - around;
+    return FENEC_OK;
+}
+
+/* The packed bytes of a field; *len 0 for null. */
 static inline int record_slot(const record *r, uint32_t field, const uint8_t **bytes, size_t *len, error *err)
 {
     *bytes = r->bytes;
     *len = 0;
     if (field >= r->fields)
         return FENEC_OK;
-    size_t values = RECORD_HEAD + (size_t)r->fields * (r->wide ? 4 : 2);
     size_t start = field ? record_value_end(r, field - 1) : 0, end = record_value_end(r, field);
-    if (start > end || end > r->len - values - RECORD_CHECKSUM)
-        return record_fail_place(err);
-    *bytes = r->bytes + values + start;
+    if (start > end || end > r->values_len)
+        return record_fail_place(err), FENEC_CORRUPT;
+    *bytes = r->values + start;
     *len = end - start;
     return FENEC_OK;
 }

@@ -86,6 +86,7 @@ int row_keep(row *r, arena *a, error *err)
 
     if (!bytes)
         return fail_memory(err);
+    r->rec.values = bytes + (r->rec.values - r->rec.bytes);
     r->rec.bytes = bytes;
     return FENEC_OK;
 }
