@@ -271,7 +271,9 @@ TEST(store_holds_a_file_alone)
         char name[450];
         snprintf(name, sizeof name, "%s.lock", path);
         int descriptor = open(name, O_RDWR);
-        _exit(descriptor >= 0 && fcntl(descriptor, F_SETLK, &whole) < 0 && (errno == EACCES || errno == EAGAIN) ? 7 : 1);
+        if (descriptor >= 0 && fcntl(descriptor, F_SETLK, &whole) < 0 && (errno == EACCES || errno == EAGAIN))
+            _exit(7);
+        _exit(1);
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
@@ -314,8 +316,8 @@ static void *spawn_children(void *count)
     while (!atomic_load(&enough)) {
         pid_t child;
         int status;
-        if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0 && waitpid(child, &status, 0) == child)
-            ++*(long *)count;
+        if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0)
+            *(long *)count += waitpid(child, &status, 0) == child;
     }
     return NULL;
 }
@@ -642,7 +644,8 @@ TEST(store_recovers_from_its_own_log)
 
 TEST(store_refuses_a_log_that_belongs_to_another_file)
 {
-    const char *one = make_path("one.fenec"), *two = make_path("two.fenec"), *mixed = make_path("mixed.fenec");
+    const char *one = make_path("one.fenec"), *two = make_path("two.fenec");
+    const char *mixed = make_path("mixed.fenec");
     char log[500];
     long len;
     store *s;
@@ -701,7 +704,8 @@ TEST(store_refuses_an_old_copy_beside_a_newer_log)
 
 TEST(store_opens_over_a_log_cut_anywhere)
 {
-    const char *path = make_path("cut.fenec"), *copy = make_path("cut-copy.fenec"), *log = make_path("cut-copy.fenec-wal");
+    const char *path = make_path("cut.fenec"), *copy = make_path("cut-copy.fenec");
+    const char *log = make_path("cut-copy.fenec-wal");
     store *s = make_store(path, false);
     uint64_t random = test_seed();
     long len, log_len;

@@ -28,7 +28,9 @@ static inline const char *make_path(const char *name)
 
 static inline int try_open(store **s, const char *path, bool no_sync, error *err)
 {
-    store_options options = {.path = (const uint8_t *)path, .path_len = path ? strlen(path) : 0, .no_sync = no_sync};
+    store_options options = {.path = (const uint8_t *)path,
+                             .path_len = path ? strlen(path) : 0,
+                             .no_sync = no_sync};
 
     error_init(err);
     return store_open(s, &options, err);

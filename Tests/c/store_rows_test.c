@@ -27,7 +27,8 @@ static const char *list_entries(conn *c, const key_range *range, bool descending
     text[0] = 0;
     MUST(cursor_entries(&cur, c, table_index(1), range, descending, &err));
     while ((code = cursor_next_entry(&cur, &id, &key, &key_len, &err)) == FENEC_OK)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%.*s%d ", (int)key_len, (const char *)key, (int)id);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%.*s%d ", (int)key_len, (const char *)key,
+                                (int)id);
     CHECK_INT(code, FN_END);
     CHECK_INT(cursor_next_entry(&cur, &id, &key, &key_len, &err), FN_END);
     cursor_close(&cur);
@@ -47,7 +48,8 @@ static const char *list_rows(conn *c, int64_t low, int64_t high, bool descending
     text[0] = 0;
     MUST(cursor_rows(&cur, c, table_records(1), low, high, descending, &err));
     while ((code = cursor_next_row(&cur, &id, &bytes, &bytes_len, &err)) == FENEC_OK)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%d%.*s ", (int)id, (int)bytes_len, (const char *)bytes);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%d%.*s ", (int)id, (int)bytes_len,
+                                (const char *)bytes);
     CHECK_INT(code, FN_END);
     cursor_close(&cur);
     return text;
@@ -154,7 +156,11 @@ TEST(store_walks_an_index_by_key_with_ids_ascending_both_ways)
     MUST(store_read(s, &c, &v, &err));
     CHECK_TEXT(list_entries(c, NULL, false), "8 a5 ab4 b1 b2 c3 ");
     CHECK_TEXT(list_entries(c, NULL, true), "c3 b1 b2 ab4 a5 8 ");
-    key_range r = {.low = (const uint8_t *)"a", .low_len = 1, .has_low = true, .high = (const uint8_t *)"b", .high_len = 1,
+    key_range r = {.low = (const uint8_t *)"a",
+                   .low_len = 1,
+                   .has_low = true,
+                   .high = (const uint8_t *)"b",
+                   .high_len = 1,
                    .has_high = true};
     CHECK_TEXT(list_entries(c, &r, false), "a5 ab4 b1 b2 ");
     r.above_low = true;
@@ -253,8 +259,12 @@ TEST(store_walks_any_range_as_a_sorted_list_would)
     for (int round = 0; round < 300; round++) {
         char low[4], high[4];
         uint64_t how = test_random(&random);
-        key_range r = {.low = (const uint8_t *)low, .high = (const uint8_t *)high, .has_low = how & 1, .has_high = how & 2,
-                       .above_low = how & 4, .below_high = how & 8};
+        key_range r = {.low = (const uint8_t *)low,
+                       .high = (const uint8_t *)high,
+                       .has_low = how & 1,
+                       .has_high = how & 2,
+                       .above_low = how & 4,
+                       .below_high = how & 8};
         r.low_len = random_key(&random, low);
         r.high_len = random_key(&random, high);
         descending_order = how & 16;
@@ -273,7 +283,8 @@ TEST(store_walks_any_range_as_a_sorted_list_would)
         int64_t id;
         bool same = true;
         while (cursor_next_entry(&cur, &id, &key, &len, &err) == FENEC_OK) {
-            same &= at < count && want[at].id == id && !compare_keys(want[at].key, want[at].len, (const char *)key, len);
+            same &= at < count && want[at].id == id &&
+                    !compare_keys(want[at].key, want[at].len, (const char *)key, len);
             at++;
         }
         cursor_close(&cur);
@@ -350,7 +361,8 @@ TEST(store_lets_a_block_write_below_an_open_cursor)
 TEST(store_puts_a_block_back)
 {
     for (int kind = 0; kind < 3; kind++) {
-        store *s = make_store(kind == 0 ? NULL : make_path(kind == 1 ? "back1.fenec" : "back2.fenec"), kind == 2);
+        const char *path = kind == 0 ? NULL : make_path(kind == 1 ? "back1.fenec" : "back2.fenec");
+        store *s = make_store(path, kind == 2);
         uint64_t ticket;
         version *v;
         error err;

@@ -422,7 +422,8 @@ static void *checkpoint_on(void *argument)
 TEST(store_checkpoints_and_shrinks_beside_reads_and_writes)
 {
     for (int no_sync = 0; no_sync < 2; no_sync++) {
-        hammer h = {.s = make_store(make_path(no_sync ? "busy1.fenec" : "busy0.fenec"), no_sync), .rare = true};
+        const char *path = make_path(no_sync ? "busy1.fenec" : "busy0.fenec");
+        hammer h = {.s = make_store(path, no_sync), .rare = true};
         pthread_t threads[4];
         error err;
 

@@ -187,7 +187,8 @@ int counter_write(store *s, error *err); /* before a COMMIT */
 /* ---- transaction.c; LOCK_WRITER held ---- */
 
 int transaction_flush(store *s, error *err);         /* commits what is buffered */
-int transaction_check(store *s, error *err);         /* IO where writes are refused */
+int transaction_check(store *s, error *err); /* IO where writes are refused; under any lock or none */
+int transaction_check_lost(store *s, error *err); /* and where the block under way is lost */
 void transaction_note(store *s, int rc, error *err); /* what a failure means for the transaction */
 int transaction_begin(store *s, error *err);
 int transaction_land(store *s, error *err); /* COMMIT and publish; on failure all is put back */

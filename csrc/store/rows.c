@@ -19,7 +19,7 @@ static int fail_bind(conn *c, int rc, error *err)
 /* A write of a block that SQLite has put back would land alone. */
 static int check_block(conn *c, error *err)
 {
-    return c->s->transaction.lost ? transaction_check(c->s, err) : FENEC_OK;
+    return c->s->transaction.lost ? transaction_check_lost(c->s, err) : FENEC_OK;
 }
 
 int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err)

@@ -10,9 +10,16 @@
 
 int transaction_check(store *s, error *err)
 {
-    if (atomic_load(&s->refused))
-        return durable_refused(s, err);
-    return s->transaction.lost ? fail(err, FENEC_IO, "the block was put back when it failed") : FENEC_OK;
+    return atomic_load(&s->refused) ? durable_refused(s, err) : FENEC_OK;
+}
+
+int transaction_check_lost(store *s, error *err)
+{
+    int code = transaction_check(s, err);
+
+    if (code == FENEC_OK && s->transaction.lost)
+        return fail(err, FENEC_IO, "the block was put back when it failed");
+    return code;
 }
 
 /* Forgets the transaction; versions go back to what is committed. */
@@ -165,7 +172,6 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
         return code;
     atomic_fetch_add(&s->entered, 1);
     lock_take(&s->writing);
-    t->lost = false;
     code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
     if (code == FENEC_OK && !t->open) {
         code = transaction_begin(s, err);
@@ -198,7 +204,7 @@ int store_savepoint(conn *c, error *err)
     int rc = SQLITE_OK;
 
     if (t->lost)
-        return transaction_check(c->s, err);
+        return transaction_check_lost(c->s, err);
     if (t->marked)
         rc = conn_step(c, FIXED_MARK_END, NULL);
     if (rc == SQLITE_OK)
@@ -214,7 +220,7 @@ int store_savepoint_undo(conn *c, error *err)
     transaction *t = &c->s->transaction;
 
     if (t->lost)
-        return transaction_check(c->s, err);
+        return transaction_check_lost(c->s, err);
     if (!t->marked)
         return fail(err, FENEC_PANIC, "no place in the block was marked");
     int rc = conn_step(c, FIXED_MARK_UNDO, NULL);
@@ -309,7 +315,7 @@ static int land_block(store *s, version *next, uint64_t *ticket, error *err)
     return code;
 }
 
-int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
+int store_write_land(conn *c, version *next, uint64_t *ticket, error *err)
 {
     store *s = c->s;
     transaction *t = &s->transaction;
@@ -317,7 +323,7 @@ int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
 
     *ticket = 0;
     if (t->lost || (t->wrote && atomic_load(&s->refused))) {
-        code = transaction_check(s, err);
+        code = transaction_check_lost(s, err);
         version_drop(next);
         put_back(s);
     } else if (!t->wrote && !next) {
@@ -327,6 +333,18 @@ int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
     } else {
         code = land_block(s, next, ticket, err);
     }
-    leave(s);
+    return code;
+}
+
+void store_write_leave(conn *c)
+{
+    leave(c->s);
+}
+
+int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err)
+{
+    int code = store_write_land(c, next, ticket, err);
+
+    store_write_leave(c);
     return code;
 }
