@@ -2,18 +2,6 @@
 
 #include "exec/scratch.h"
 
-/* A commit that failed left the lock before anything here could be taken back. */
-static int read_anew(block *b, error *err)
-{
-    int rc = counter_get(b->c, &b->w->seq, err);
-
-    if (rc == FENEC_OK) {
-        id_marks_clear(&b->w->marks);
-        atomic_store(&b->w->unsure, 0);
-    }
-    return rc;
-}
-
 int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
 {
     version *v;
@@ -23,12 +11,7 @@ int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
     if (rc != FENEC_OK)
         return rc;
     b->cat = (const catalog *)v;
-    if (atomic_load(&w->unsure)) {
-        rc = read_anew(b, err);
-        if (rc != FENEC_OK)
-            store_write_rollback(b->c);
-    }
-    return rc;
+    return FENEC_OK;
 }
 
 void block_schema(block *b, catalog *next)
@@ -55,24 +38,22 @@ void block_rollback(block *b)
 int block_commit(block *b, uint64_t *ticket, error *err)
 {
     writer *w = b->w;
-    int rc;
 
-    if (b->noted->count == 0 && !b->own)
-        return store_write_commit(b->c, NULL, ticket, err);
     if (b->noted->count)
         counter_set(b->c, w->seq + b->noted->count);
-    id_marks_land(&w->marks);
-    w->seq += b->noted->count;
-    uint64_t before = w->order++, after = before + 1;
-    atomic_store(&w->unsure, after);
     if (b->own)
         version_keep(&b->own->head); /* the ring's; the block's goes to the store */
-    rc = store_write_commit(b->c, b->own ? &b->own->head : NULL, ticket, err);
-    if (rc == FENEC_OK)
-        atomic_compare_exchange_strong(&w->unsure, &after, 0);
-    else
+    int rc = store_write_land(b->c, b->own ? &b->own->head : NULL, ticket, err);
+    if (rc == FENEC_OK) {
+        id_marks_land(&w->marks);
+        w->seq += b->noted->count;
+        if (b->noted->count || b->own)
+            change_ring_land(w->ring, b->noted, b->own);
+    } else {
+        id_marks_undo(&w->marks);
         changes_reset(b->noted);
-    change_ring_land(w->ring, before, b->noted, rc == FENEC_OK ? b->own : NULL);
+    }
+    store_write_leave(b->c);
     if (b->own)
         version_drop(&b->own->head);
     return rc;

@@ -20,17 +20,15 @@ typedef struct build {
     struct build *next;
 } build;
 
-/* What the blocks of one database share. `s` and `ring` are fixed, two are atomic, the rest is under
- * the writer's lock. */
+/* What the blocks of one database share. `s` and `ring` are fixed, `compacting` is atomic, the rest is
+ * under the writer's lock. */
 typedef struct writer {
     store *s;
     change_ring *ring;
     id_marks marks;
     build *builds;
     _Atomic(bool) compacting;
-    uint64_t seq;             /* changes landed */
-    uint64_t order;           /* blocks handed to the ring */
-    _Atomic(uint64_t) unsure; /* `order` after a block that may not have landed: seq and marks are read anew */
+    uint64_t seq; /* changes landed */
 } writer;
 
 typedef struct block {

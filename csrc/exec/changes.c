@@ -43,8 +43,6 @@ bool changes_note(changes *c, uint32_t of, int64_t id)
 
 struct change_ring {
     lock lock;
-    condition landed;
-    uint64_t order; /* blocks landed */
     uint64_t seq, remembered; /* the last `remembered` changes are in items, number n at n % size */
     const catalog *cat;
     change items[CHANGES_REMEMBERED];
@@ -56,21 +54,15 @@ change_ring *change_ring_new(uint64_t seq, const catalog *cat)
 
     if (!r)
         return NULL;
-    if (!lock_init(&r->lock, LOCK_RING))
-        goto no_lock;
-    if (!condition_init(&r->landed))
-        goto no_condition;
+    if (!lock_init(&r->lock, LOCK_RING)) {
+        memory_free(r);
+        return NULL;
+    }
     r->seq = seq;
-    r->remembered = r->order = 0;
+    r->remembered = 0;
     version_keep((version *)&cat->head);
     r->cat = cat;
     return r;
-
-no_condition:
-    lock_destroy(&r->lock);
-no_lock:
-    memory_free(r);
-    return NULL;
 }
 
 void change_ring_free(change_ring *r)
@@ -78,22 +70,18 @@ void change_ring_free(change_ring *r)
     if (!r)
         return;
     version_drop((version *)&r->cat->head);
-    condition_destroy(&r->landed);
     lock_destroy(&r->lock);
     memory_free(r);
 }
 
-void change_ring_land(change_ring *r, uint64_t order, const changes *landed, const catalog *cat)
+void change_ring_land(change_ring *r, const changes *landed, const catalog *cat)
 {
     uint64_t kept = landed->count < CHANGES_REMEMBERED ? landed->count : CHANGES_REMEMBERED;
     const catalog *old = NULL;
 
     lock_take(&r->lock);
-    while (r->order != order)
-        condition_wait(&r->landed, &r->lock);
     for (uint64_t n = landed->count - kept; n < landed->count; n++)
         r->items[(r->seq + n) % CHANGES_REMEMBERED] = landed->items[n % CHANGES_REMEMBERED];
-    r->order++;
     r->seq += landed->count;
     r->remembered += landed->count;
     if (r->remembered > CHANGES_REMEMBERED)
@@ -103,7 +91,6 @@ void change_ring_land(change_ring *r, uint64_t order, const changes *landed, con
         version_keep((version *)&cat->head);
         r->cat = cat;
     }
-    condition_broadcast(&r->landed);
     lock_leave(&r->lock);
     if (old)
         version_drop((version *)&old->head);

@@ -36,9 +36,9 @@ typedef struct change_ring change_ring;
 change_ring *change_ring_new(uint64_t seq, const catalog *cat); /* NULL: no memory */
 void change_ring_free(change_ring *r);
 
-/* Lands the block that was committed after `order` others, and the catalog after it (NULL: as it was);
- * waits for those before it. */
-void change_ring_land(change_ring *r, uint64_t order, const changes *landed, const catalog *cat);
+/* Lands a block's changes, and the catalog after it (NULL: as it was). Under the writer's lock, so that
+ * blocks land in the order of their commits. */
+void change_ring_land(change_ring *r, const changes *landed, const catalog *cat);
 
 /* {"seq":N,"horizon":M,"collections":[...]} (chapter 2 section 18). */
 void change_ring_since(change_ring *r, uint64_t since, buffer *out);

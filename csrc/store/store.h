@@ -68,6 +68,11 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err);
 int store_write_commit(conn *c, version *next, uint64_t *ticket, error *err);
 void store_write_rollback(conn *c);
 
+/* The two halves of store_write_commit: between them the block has landed, or was put back, and the lock is
+ * still held. No row may be reached any more. */
+int store_write_land(conn *c, version *next, uint64_t *ticket, error *err);
+void store_write_leave(conn *c);
+
 /* Puts back what the block wrote since `mark`; the block goes on. */
 int store_savepoint(conn *c, error *err);
 int store_savepoint_undo(conn *c, error *err);
