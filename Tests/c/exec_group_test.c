@@ -342,6 +342,55 @@ TEST(explain_tells_how_many_rows_went_into_how_many_groups)
     bed_close(&b);
 }
 
+/* What an ordered index answers is what a scan of a twin without it answers. */
+TEST(the_ends_of_an_ordered_index_are_those_of_a_scan)
+{
+    static const char *const lists[] = {"min(n), max(n)", "min(f), max(f), count(*)", "min(t), max(t)", "max(at), min(at)",
+                                        "min(m.v), max(m.v)", "min(n) + 1 as a, max(t) as b"};
+    uint64_t state = test_seed();
+    bed b;
+
+    bed_open(&b);
+    bed_do(&b, "create collection plain (n int, f float, t text, at timestamp, m json)");
+    bed_do(&b, "create collection ordered (n int @sorted, f float @sorted, t text @sorted, at timestamp @sorted, m json)");
+    bed_do(&b, "create index on ordered (m.v) @sorted");
+    for (int step = 0; step < 400; step++) {
+        char text[1200];
+        unsigned id = (unsigned)(test_random(&state) % 12) + 1, n = (unsigned)(test_random(&state) % 9);
+        static const char *const texts[] = {"null", "\"\"", "\"a\"", "\"b\"", "$"};
+        static const char *const jsons[] = {"3", "3.0", "null", "\"x\"", "2", "true", "[1]", "9007199254740993", "-1.5"};
+        char longer[400];
+        memset(longer, 'z', sizeof longer);
+        snprintf(longer + 299, 100, "%u", n);
+        for (int which = 0; which < 2; which++) {
+            const char *name = which ? "ordered" : "plain", *t = texts[n % 5];
+            if (id > 8)
+                snprintf(text, sizeof text, "del %s where id = %u", name, id - 8);
+            else
+                snprintf(text, sizeof text, "put %s {id: %u, n: %s%u, f: %s, t: %s%.*s%s, at: %u, m: {v: %s}}", name, id,
+                         n % 2 ? "-" : "", n, n % 4 ? "0.5" : "null", t[0] == '$' ? "\"" : t,
+                         t[0] == '$' ? 310 : 0, longer, t[0] == '$' ? "\"" : "", n * 1000, jsons[(id + n) % 9]);
+            bed_do(&b, text);
+        }
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+            snprintf(text, sizeof text, "get plain select %s", lists[i]);
+            char *want = strdup(bed_rows(&b, text, NULL));
+            snprintf(text, sizeof text, "get ordered select %s", lists[i]);
+            CHECK_TEXT(bed_rows(&b, text, NULL), want);
+            free(want);
+        }
+    }
+    bed_do(&b, "del ordered where id > 0");
+    CHECK_ROWS(&b, "get ordered select min(n), max(t), count(*)", "{\"min(n)\":null,\"max(t)\":null,\"count\":0}");
+    bed_do(&b, "put ordered {f: 1}");
+    CHECK_ROWS(&b, "explain get ordered select min(n), max(f)",
+               "{\"plan\":\"aggregate: the ends of ordered indexes, no further row read\"},{\"plan\":\"rows: 1\"}");
+    CHECK_ROWS(&b, "explain get ordered select max(f) where n is null limit 5",
+               "{\"plan\":\"filter: full scan, 1 rows tested, 1 matched\"},{\"plan\":\"aggregate: 1 rows into one\"},"
+               "{\"plan\":\"rows: 1\"}");
+    bed_close(&b);
+}
+
 /* ---- put aside ---- */
 
 static void draw_rows(bed *b, uint64_t *state, int rows)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "exec/encoding.h"
 #include "exec/explain.h"
+#include "exec/extreme.h"
 #include "exec/node.h"
 #include "exec/sort.h"
 #include "store/record.h"
@@ -354,6 +355,26 @@ bool aggregate_is_count(const aggregate_plan *p)
     return !p->is_grouped;
 }
 
+bool aggregate_counts(const aggregate_plan *p)
+{
+    for (uint32_t i = 0; i < p->calls.count; i++)
+        if (p->calls.items[i].kind == TALLY_COUNT)
+            return true;
+    return false;
+}
+
+bool aggregate_is_ends(const aggregate_plan *p)
+{
+    for (uint32_t i = 0; i < p->calls.count; i++) {
+        const tally *t = &p->calls.items[i];
+        if (t->kind != TALLY_COUNT && t->kind != TALLY_MIN && t->kind != TALLY_MAX)
+            return false;
+        if (t->kind != TALLY_COUNT && !extreme_index(p->of, t->e))
+            return false;
+    }
+    return !p->is_grouped;
+}
+
 /* ---- rows ---- */
 
 struct aggregation {
@@ -366,6 +387,7 @@ struct aggregation {
     value *keys; /* of the group looked at */
     buffer key;
     uint64_t rows;
+    bool has_ends; /* of indexes */
     aggregation_test *keep; /* NULL: none */
     void *with;
 };
@@ -488,7 +510,34 @@ void aggregation_count_rows(aggregation *g, int64_t count)
 
     g->rows += (uint64_t)count;
     for (uint32_t i = 0; i < t->count; i++)
-        *(int64_t *)(void *)((uint8_t *)g->states + t->items[i].at) += count;
+        if (t->items[i].kind == TALLY_COUNT)
+            *(int64_t *)(void *)((uint8_t *)g->states + t->items[i].at) += count;
+}
+
+int aggregation_ends(aggregation *g, bool *found, error *err)
+{
+    const aggregate_plan *p = g->p;
+    value *ends = arena_alloc(g->cx->memory, sizeof *ends * (p->calls.count + 1u));
+
+    *found = false;
+    if (!ends)
+        return fail_memory(err);
+    for (uint32_t i = 0; i < p->calls.count; i++) {
+        const tally *t = &p->calls.items[i];
+        if (t->kind == TALLY_COUNT)
+            continue;
+        int rc = extreme_value(p->of, extreme_index(p->of, t->e), t->e, t->kind == TALLY_MAX, g->cx, &ends[i], found, err);
+        if (rc || !*found)
+            return rc;
+    }
+    for (uint32_t i = 0; i < p->calls.count; i++) {
+        const tally *t = &p->calls.items[i];
+        int rc = t->kind == TALLY_COUNT ? FENEC_OK : tally_take(t, g->states, &ends[i], &g->room, err);
+        if (rc)
+            return rc;
+    }
+    g->has_ends = *found = true;
+    return FENEC_OK;
 }
 
 void aggregation_reset(aggregation *g)
@@ -682,6 +731,8 @@ void aggregation_explain(const aggregation *g, explain *x)
     if (g->p->is_grouped)
         explain_step(x, "aggregate: %" PRIu64 " rows into %" PRIu64 " groups%s", g->rows, groups_count(&g->groups),
                      g->groups.aside ? ", put aside on the way" : "");
+    else if (g->has_ends)
+        explain_step(x, "aggregate: the ends of ordered indexes, no further row read");
     else
         explain_step(x, "aggregate: %" PRIu64 " rows into one", g->rows);
 }

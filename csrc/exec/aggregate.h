@@ -22,6 +22,13 @@ const answer_columns *aggregate_columns(const aggregate_plan *p);
 /* Whether it asks for nothing but how many rows there are: they need not be read. */
 bool aggregate_is_count(const aggregate_plan *p);
 
+/* Whether it asks for nothing but how many rows there are and least and greatest values of fields with a
+ * @sorted index: over all rows of the collection its ends may tell. */
+bool aggregate_is_ends(const aggregate_plan *p);
+
+/* Whether count(*) is among the calls. */
+bool aggregate_counts(const aggregate_plan *p);
+
 typedef struct aggregation aggregation;
 
 /* bytes_max: of groups in memory. aggregation_close may be called on NULL. */
@@ -32,8 +39,12 @@ void aggregation_close(aggregation *g);
 /* A pick_visit of `aggregation *`. Rows come in ascending id. */
 int aggregation_row(void *g, const row *r, error *err);
 
-/* Rows of an aggregate_is_count that nobody read. */
+/* Rows of an aggregate_is_count or aggregate_is_ends that nobody read. */
 void aggregation_count_rows(aggregation *g, int64_t count);
+
+/* The values of an aggregate_is_ends over all rows. *found false: the indexes cannot tell, nothing is
+ * changed. */
+int aggregation_ends(aggregation *g, bool *found, error *err);
 
 /* The rows of the answer, in order: those of the page. Values are valid during the call alone. */
 typedef int aggregation_visit(void *to, const value columns[], error *err);

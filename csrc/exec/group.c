@@ -1,5 +1,6 @@
 #include "exec/group.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -11,6 +12,7 @@
 enum {
     ASIDE_HEAD = 16,
     SLOTS_FIRST = 1024,
+    SEEN_BITS = 23,
     LEAST = 16 /* groups in memory before any are put aside: a few large ones would come and go for ever */
 };
 
@@ -54,12 +56,14 @@ void groups_init(groups *t, const tallies *of, size_t bytes_max)
 void groups_clear(groups *t)
 {
     spill_close(t->aside);
+    memory_free(t->seen);
     memory_free(t->all);
     memory_free(t->slots);
     arena_clear(&t->room.memory);
     arena_clear(&t->one.memory);
     buffer_clear(&t->packed);
     t->aside = NULL;
+    t->seen = NULL;
     t->all = NULL;
     t->slots = NULL;
     t->count = t->cap = 0;
@@ -77,7 +81,9 @@ static void forget(groups *t)
 void groups_reset(groups *t)
 {
     spill_close(t->aside);
+    memory_free(t->seen);
     t->aside = NULL;
+    t->seen = NULL;
     t->before = t->made;
     forget(t);
 }
@@ -100,13 +106,26 @@ static bool is_of_key(const uint8_t *bytes, size_t len, const uint8_t *key, size
            !memcmp(bytes + ASIDE_HEAD, key, key_len);
 }
 
+static uint64_t seen_at(uint64_t hash)
+{
+    return hash >> (64 - SEEN_BITS);
+}
+
+static bool was_seen(const groups *t, uint64_t hash)
+{
+    return t->seen[seen_at(hash) / 8] >> seen_at(hash) % 8 & 1;
+}
+
 /* Where a key stands aside, with its bytes; FN_END, and where it would. */
 static int find_aside(groups *t, uint64_t hash, const uint8_t *key, size_t key_len, int64_t *place,
                       const uint8_t **bytes, size_t *len, error *err)
 {
     int rc;
 
-    for (*place = (int64_t)hash; (rc = spill_get(t->aside, *place, bytes, len, err)) == FENEC_OK;
+    *place = (int64_t)hash;
+    if (!was_seen(t, hash))
+        return FN_END;
+    for (; (rc = spill_get(t->aside, *place, bytes, len, err)) == FENEC_OK;
          *place = place_after(*place))
         if (is_of_key(*bytes, *len, key, key_len))
             return FENEC_OK;
@@ -129,13 +148,32 @@ static int put_aside(groups *t, const group *g, error *err)
     buffer_put(&t->packed, head, sizeof head);
     buffer_put(&t->packed, group_bytes(t, g), g->key_len);
     tallies_pack(t->of, g->states, &t->packed);
-    return t->packed.failed ? fail_memory(err) : spill_put(t->aside, place, t->packed.bytes, t->packed.len, err);
+    if (t->packed.failed)
+        return fail_memory(err);
+    /* That of the place too: a hash after it would find it taken. */
+    t->seen[seen_at(g->hash) / 8] |= (uint8_t)(1u << seen_at(g->hash) % 8);
+    t->seen[seen_at((uint64_t)place) / 8] |= (uint8_t)(1u << seen_at((uint64_t)place) % 8);
+    return spill_put(t->aside, place, t->packed.bytes, t->packed.len, err);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    int64_t x = (int64_t)(*(group *const *)a)->hash, y = (int64_t)(*(group *const *)b)->hash;
+
+    return (x > y) - (x < y);
 }
 
 static int put_all_aside(groups *t, error *err)
 {
+    if (!t->seen) {
+        t->seen = memory_zeroed((size_t)1 << (SEEN_BITS - 3));
+        if (!t->seen)
+            return fail_memory(err);
+    }
     int rc = t->aside ? FENEC_OK : spill_open(&t->aside, err);
-
+    /* In the order they stand in there: each page is written once. */
+    if (t->count)
+        qsort(t->all, t->count, sizeof *t->all, by_place);
     for (size_t i = 0; !rc && i < t->count; i++)
         rc = put_aside(t, t->all[i], err);
     if (!rc)
@@ -212,7 +250,7 @@ static int insert(groups *t, group *g, error *err)
 {
     if (t->count == t->cap && !grow_all(t))
         return fail_memory(err);
-    if ((!t->slots || t->count * 2 >= t->mask) && !grow_slots(t))
+    if ((!t->slots || t->count >= t->mask / 4 * 3) && !grow_slots(t))
         return fail_memory(err);
     size_t at = g->hash & t->mask;
     while (t->slots[at].g)

@@ -35,6 +35,7 @@ typedef struct groups {
     size_t mask;
     uint64_t made, before; /* groups so far; of these, before the last reset */
     spill *aside;  /* NULL: all of them are in memory */
+    uint8_t *seen; /* a bit for each hash put aside, shared by some: most keys that come are new */
     tally_room one; /* a group read back to be looked at */
     buffer packed;
 } groups;

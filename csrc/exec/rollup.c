@@ -74,13 +74,20 @@ static int fold_page(const rollup_plan *p, const context *cx, aggregation *g, ex
 
 static int fold_rows(const rollup_plan *p, const context *cx, aggregation *g, explain *x, error *err)
 {
+    bool is_read = p->is_paged || !aggregate_is_count(p->list), has_ends = false;
     int64_t count;
+    int rc = FENEC_OK;
 
     if (p->is_ordered)
         return fold_page(p, cx, g, x, err);
-    if (p->is_paged || !aggregate_is_count(p->list))
+    /* Rows past their time are still in an index. */
+    if (is_read && !p->is_paged && !p->s->where && p->of->ttl_field < 0 && aggregate_is_ends(p->list))
+        rc = aggregation_ends(g, &has_ends, err);
+    if (!rc && is_read && !has_ends)
         return pick_run(p->pick, cx, aggregation_row, g, x, err);
-    int rc = pick_count(p->pick, cx, &count, x, err);
+    if (rc || !aggregate_counts(p->list))
+        return rc;
+    rc = pick_count(p->pick, cx, &count, x, err);
     if (!rc)
         aggregation_count_rows(g, count);
     return rc;

@@ -467,7 +467,7 @@ static int add_slot(const tally *t, void *state, uint64_t owner, tally_run *r, b
             return add_integer(t, state, i, err);
         break;
     case TALLY_NUMBER:
-        if (slot_float(slot, len, &f)) {
+        if (slot_double(slot, len, &f)) {
             add_number(t, state, f);
             return FENEC_OK;
         }
@@ -502,6 +502,13 @@ int tallies_add(const tallies *t, void *states, uint64_t group, tally_run *r, ta
             return rc;
     }
     return FENEC_OK;
+}
+
+int tally_take(const tally *t, void *states, const value *v, tally_room *room, error *err)
+{
+    kept *k = (void *)((uint8_t *)states + t->at);
+
+    return keep(k, v, room) ? FENEC_OK : fail_memory(err);
 }
 
 /* ---- answers ---- */

@@ -85,6 +85,9 @@ void tally_run_reset(tally_run *r); /* states are begun anew: what they held no 
 /* Adds the row of r->s. Rows come in ascending id; `group` tells groups of a run apart. */
 int tallies_add(const tallies *t, void *states, uint64_t group, tally_run *r, tally_room *room, error *err);
 
+/* Takes over a value of MIN or MAX that was found another way. */
+int tally_take(const tally *t, void *states, const value *v, tally_room *room, error *err);
+
 /* What it comes to. Borrows the state and what it keeps. */
 void tally_answer(const tally *t, const void *states, value *out);
 
