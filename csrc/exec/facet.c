@@ -66,8 +66,9 @@ static const catalog_index *telling_index(const collection *of, const bound *nam
         return NULL;
     switch (index->spec.kind) {
     case INDEX_HASH:
-    case INDEX_UNIQUE:
-    case INDEX_SORTED: return index;
+    case INDEX_UNIQUE: return index;
+    /* Keys in the order of a language hold no text to read back. */
+    case INDEX_SORTED: return name->field->collate == COLLATION_NONE ? index : NULL;
     default: return NULL;
     }
 }
