@@ -5,6 +5,7 @@
 #include "catalog/catalog.h"
 #include "exec_bed.h"
 #include "store/conn.h"
+#include "test_vfs.h"
 
 /* A database in a file of this test. */
 static void open_file(bed *b, const char *name, uint32_t flags)
@@ -713,4 +714,125 @@ TEST(a_schema_change_makes_a_build_beside_it_fail_and_leave_nothing)
     }
     CHECK_ROWS(&b, "get t where n = 7777 select id", "{\"id\":7777}");
     bed_close(&b);
+}
+
+/* ---- a disk that fails, power that goes ---- */
+
+static int open_disk(bed *b, test_disk *disk, bool no_sync)
+{
+    const store_options options = {
+        .path = (const uint8_t *)"/d.fenec", .path_len = 8, .no_sync = no_sync, .vfs = test_disk_vfs(disk)};
+
+    *b = (bed){0};
+    error_init(&b->err);
+    return database_open_with(&b->d, &options, &b->err);
+}
+
+static void close_disk(bed *b)
+{
+    memory_free(b->answer);
+    database_close(b->d, &b->err);
+    database_free(b->d);
+}
+
+/* Every block writes both collections: rows of both, the counter and the ids tell how many landed. */
+static const char make_pair[] = "create collection a (n int @unique); create collection b (n int @sorted)";
+static const char put_pair[] = "put a {n: $1}; put b {n: $1}; del b where n = $1; put b {n: $1}";
+
+/* What a disk holds is the state after some block; *blocks is which. */
+static void check_pair(bed *b, long *blocks)
+{
+    char text[100];
+
+    if (bed_run(b, "get a count", NULL, NULL, 0) == FENEC_NOT_FOUND) {
+        *blocks = -1;
+        CHECK_INT(seq_of(b), 0);
+        return;
+    }
+    *blocks = strtol(strstr(b->answer, "\"count\":") + 8, NULL, 10);
+    snprintf(text, sizeof text, "{\"count\":%ld}", *blocks);
+    CHECK_ROWS(b, "get b count", text);
+    CHECK_ROWS(b, "get b where n >= 1 count", text);
+    CHECK_INT(seq_of(b), 2 + 4 * *blocks);
+    snprintf(text, sizeof text, "{\"id\":%ld}", 2 * *blocks + 1);
+    CHECK_ROWS(b, "put b {n: 0} returning id", text);
+    snprintf(text, sizeof text, "{\"id\":%ld}", *blocks + 1);
+    CHECK_ROWS(b, "put a {n: 0} returning id", text);
+    if (*blocks) {
+        snprintf(text, sizeof text, "[%ld]", *blocks);
+        CHECK_INT(bed_run(b, "put a {n: $1}", text, NULL, 0), FENEC_DUPLICATE);
+    }
+}
+
+TEST(power_that_goes_leaves_blocks_counter_and_ids_whole)
+{
+    uint64_t random = test_seed();
+
+    for (long round = 0; round < test_scale(60, 3000); round++) {
+        bool no_sync = test_random(&random) % 2;
+        long blocks, put = (long)(test_random(&random) % 40), safe = -1;
+        test_disk *disk = test_disk_new(), *after;
+        char params[32];
+        bed b;
+
+        CHECK_INT(open_disk(&b, disk, no_sync), FENEC_OK);
+        bed_do(&b, make_pair);
+        for (long i = 1; i <= put; i++) {
+            snprintf(params, sizeof params, "[%ld]", i);
+            CHECK_INT(bed_run(&b, put_pair, params, NULL, 0), FENEC_OK);
+            if (no_sync && test_random(&random) % 8 == 0) {
+                CHECK_INT(test_random(&random) % 2 ? database_sync(b.d, &b.err)
+                                                   : database_checkpoint(b.d, &b.err), FENEC_OK);
+                safe = i;
+            }
+        }
+        if (!no_sync)
+            safe = put;
+        after = test_disk_cut(disk, (disk_loss)(test_random(&random) % 3), &random);
+        close_disk(&b);
+        test_disk_free(disk);
+        CHECK_INT(open_disk(&b, after, false), FENEC_OK);
+        check_pair(&b, &blocks);
+        CHECK(blocks >= safe && blocks <= put);
+        close_disk(&b);
+        test_disk_free(after);
+    }
+}
+
+TEST(a_disk_that_fails_refuses_writes_until_reopened_and_reads_go_on)
+{
+    static const disk_call calls[] = {DISK_WRITE, DISK_SYNC};
+
+    for (int kind = 0; kind < 2; kind++)
+        for (long n = 1; n < 12; n++) {
+            test_disk *disk = test_disk_new();
+            long good = 0, blocks;
+            char params[32];
+            bed b;
+
+            CHECK_INT(open_disk(&b, disk, false), FENEC_OK);
+            bed_do(&b, make_pair);
+            test_disk_fail(disk, calls[kind], NULL, n, 10 /* SQLITE_IOERR */, false);
+            for (long i = 1; i <= 30; i++) {
+                snprintf(params, sizeof params, "[%ld]", i);
+                int code = bed_run(&b, put_pair, params, NULL, 0);
+                CHECK(code == FENEC_OK || code == FENEC_IO);
+                if (code == FENEC_OK)
+                    good = i;
+                else if (test_disk_faults(disk, calls[kind]))
+                    break;
+            }
+            CHECK(test_disk_faults(disk, calls[kind]) > 0);
+            CHECK_INT(bed_run(&b, "put a {n: 999}", NULL, NULL, 0), FENEC_IO);
+            CHECK_INT(bed_run(&b, "create index on a (n) @hash", NULL, NULL, 0) == FENEC_OK, 0);
+            CHECK_INT(bed_run(&b, "get a count", NULL, NULL, 0), FENEC_OK);
+            CHECK_INT(bed_run(&b, "compact", NULL, NULL, 0), FENEC_IO);
+            test_disk_heal(disk);
+            close_disk(&b);
+            CHECK_INT(open_disk(&b, disk, false), FENEC_OK);
+            check_pair(&b, &blocks);
+            CHECK(blocks >= good);
+            close_disk(&b);
+            test_disk_free(disk);
+        }
 }
