@@ -187,6 +187,19 @@ static void check_same(bed *b, const char *rest)
     memory_free(first);
 }
 
+/* A filter below an `or` is neither narrowed by an index nor screened. */
+static void check_filter(bed *b, const char *filter)
+{
+    char text[9000], plain[64];
+
+    snprintf(text, sizeof text, "get a%s or false count", filter);
+    snprintf(plain, sizeof plain, "%s", bed_rows(b, text, NULL));
+    snprintf(text, sizeof text, "get a%s count", filter);
+    CHECK_ROWS(b, text, plain);
+    snprintf(text, sizeof text, "get b%s count", filter);
+    CHECK_ROWS(b, text, plain);
+}
+
 static void check_random(int rows, bool placed, long rounds)
 {
     bed b;
@@ -200,8 +213,11 @@ static void check_random(int rows, bool placed, long rounds)
     bed_do(&b, "del a where n = 3; del b where n = 3; set a {s: s + 1} where n = 4; set b {s: s + 1} where n = 4");
     for (long i = 0; i < rounds; i++) {
         text_of t = {0};
-        if (draw(6))
+        if (draw(6)) {
             add_filter(&t);
+            if (draw(4) == 0)
+                check_filter(&b, t.bytes);
+        }
         if (draw(4) == 0) {
             add(&t, " count");
         } else {

@@ -13,6 +13,7 @@
 enum {
     WALK_SHARE = 8,      /* a walk that tested one in eight rows without filling the page is given up */
     WALK_PAGE_MIN = 1000, /* a page up to here is walked, one larger only where it is a small part */
+    ROWS_CARRIED_MAX = 16 << 20, /* bytes of rows kept with their keys; the others are read again */
     SORT_PAGE_MAX = 1000, /* a page up to here keeps few of the rows it meets */
     SCAN_SHARE = 32       /* a scan without ids in which one row in so many is wanted goes on with ids */
 };
@@ -161,6 +162,7 @@ int pick_begin(picking *k, const pick_plan *p, const context *cx, explain *x, er
 {
     *k = (picking){.p = p, .cx = cx, .x = x};
     sorter_init(&k->sort, p->by, p->key_count, 0);
+    k->sort.carried = 1; /* the row's record, or null */
     int rc = constants_resolve(&p->once, cx, x, &k->resolved, err);
     if (!rc)
         rc = context_count(cx, &p->limit, "limit", INT64_MAX, &k->limit, err);
@@ -219,6 +221,7 @@ typedef struct sweep {
     uint64_t taken; /* of a scan without ids */
     error *err;
     screen screen; /* of the filter */
+    screen bar;    /* of the rows a full sorter keeps: what comes after them is no part of the page */
 } sweep;
 
 static bool sweep_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
@@ -227,6 +230,10 @@ static bool sweep_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
     picking *k = w->k;
     bool pass, exact = w->exact;
 
+    if (w->bar.count && screen_record(&w->bar, bytes, len) == SCREEN_OUT) {
+        k->tested++;
+        return true;
+    }
     if (w->screen.count) {
         screened told = screen_record(&w->screen, bytes, len);
         if (told == SCREEN_OUT) {
@@ -392,9 +399,19 @@ static int read_keys(sweep *w, error *err)
 
 static int sort_row(sweep *w, error *err)
 {
+    const picking *k = w->k;
+    value *carried = &w->keys[k->p->key_count];
     int rc = read_keys(w, err);
 
-    return rc ? rc : sorter_add(&w->k->sort, w->k->at.id, w->keys, err);
+    *carried = value_null();
+    if (k->visit && k->sort.used < ROWS_CARRIED_MAX)
+        *carried = (value){.kind = VALUE_BYTES, .bytes = k->at.rec.bytes, .len = k->at.rec.len};
+    if (!rc)
+        rc = sorter_add(&w->k->sort, k->at.id, w->keys, err);
+    const value *last = rc ? NULL : sorter_last(&k->sort);
+    if (last && k->p->by[0].collate == COLLATION_NONE)
+        screen_before(&w->bar, k->p->keys[0], last, k->p->by[0].descending, k->p->key_count > 1);
+    return rc;
 }
 
 /* Rows come by ascending id: a tie goes to those that are there. */
@@ -426,9 +443,23 @@ static int sort_rows(picking *k, access *a, value *keys, error *err)
     return rc == FN_END ? FENEC_OK : rc;
 }
 
+static int visit_sorted(picking *k, size_t place, error *err)
+{
+    int64_t id = sorter_id(&k->sort, place);
+    const value *carried = sorter_carried(&k->sort, place);
+
+    if (carried->kind == VALUE_NULL)
+        return visit_id(k, id, err);
+    int rc = row_open(&k->at, k->cx->c, k->p->of->number, id, carried->bytes, carried->len, err);
+    if (!rc)
+        rc = k->visit(k->to, &k->at, err);
+    give_back(k);
+    return rc;
+}
+
 static int page_sorted(picking *k, access *a, error *err)
 {
-    value *keys = arena_alloc(k->cx->memory, sizeof *keys * k->p->key_count);
+    value *keys = arena_alloc(k->cx->memory, sizeof *keys * (k->p->key_count + 1));
 
     if (!keys)
         return fail_memory(err);
@@ -438,7 +469,7 @@ static int page_sorted(picking *k, access *a, error *err)
     if (!rc)
         rc = sorter_finish(&k->sort, err);
     for (size_t i = (size_t)k->offset; !rc && i < k->sort.count; i++)
-        rc = visit_id(k, sorter_id(&k->sort, i), err);
+        rc = visit_sorted(k, i, err);
     return rc;
 }
 

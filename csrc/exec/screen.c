@@ -51,6 +51,40 @@ void screen_make(screen *s, const bound *filter, const constant *resolved, int64
     s->whole = operands > 0 && i == operands;
 }
 
+void screen_before(screen *s, const bound *key, const value *last, bool descending, bool ties)
+{
+    screen_check *c = &s->checks[0];
+
+    *s = (screen){0};
+    if (key->kind != NODE_FIELD || key->path->part_count != 1)
+        return;
+    bool is_null = last->kind == VALUE_NULL;
+    c->field = key->field->number;
+    /* Null comes before everything, and after it where the order descends. */
+    c->null_passes = is_null ? ties : !descending;
+    c->mask = is_null ? (descending ? 7 : 0) : (uint8_t)((descending ? 4 : 1) | (ties ? 2 : 0));
+    switch (key->field->type.kind) {
+    case TYPE_INT:
+    case TYPE_TIMESTAMP:
+        c->how = HOW_INTEGER;
+        c->integer = is_null ? 0 : last->integer;
+        s->count = is_null || last->kind == VALUE_INT || last->kind == VALUE_TIMESTAMP;
+        break;
+    case TYPE_FLOAT:
+        c->how = HOW_DOUBLE;
+        c->number = is_null ? 0 : last->number;
+        s->count = is_null || last->kind == VALUE_FLOAT;
+        break;
+    case TYPE_TEXT:
+        c->how = HOW_TEXT;
+        c->text = is_null ? (const uint8_t *)"" : last->bytes;
+        c->text_len = is_null ? 0 : last->len;
+        s->count = is_null || last->kind == VALUE_TEXT;
+        break;
+    default: break;
+    }
+}
+
 /* The order of a slot against the constant as a bit of `mask`; 0 where the slot is no such value. */
 static inline unsigned order_bit(const screen_check *c, const uint8_t *slot, size_t len)
 {

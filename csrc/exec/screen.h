@@ -36,6 +36,9 @@ typedef enum screened {
 /* filter may be NULL: no check. */
 void screen_make(screen *s, const bound *filter, const constant *resolved, int64_t now_ms);
 
+/* One check instead: rows that come before `last` in the order of a field, or with it where `ties`. */
+void screen_before(screen *s, const bound *key, const value *last, bool descending, bool ties);
+
 screened screen_record(const screen *s, const uint8_t *bytes, size_t len);
 
 #endif

@@ -62,7 +62,7 @@ static bool borrows(const value *v)
 
 static bool copy_keys(sorter *s, const value *from, value *to)
 {
-    for (uint32_t i = 0; i < s->key_count; i++) {
+    for (uint32_t i = 0; i < s->key_count + s->carried; i++) {
         const value v = from[i];
         to[i] = v;
         if (!borrows(&v))
@@ -129,7 +129,7 @@ static int replace_last(sorter *s, int64_t id, const value *keys, error *err)
 
     if (order_of(s, id, keys, top->id, top->keys) >= 0)
         return FENEC_OK;
-    for (uint32_t i = 0; i < s->key_count; i++)
+    for (uint32_t i = 0; i < s->key_count + s->carried; i++)
         if (borrows(&top->keys[i]))
             s->garbage += top->keys[i].len;
     top->id = id;
@@ -144,32 +144,35 @@ static int replace_last(sorter *s, int64_t id, const value *keys, error *err)
 int sorter_add(sorter *s, int64_t id, const value keys[], error *err)
 {
     if (s->count >= s->keep) {
-        if (s->count == 0)
-            return FENEC_OK;
-        if (!s->is_heap) {
-            for (size_t i = s->count / 2; i-- > 0;)
-                sink(s, i);
-            s->is_heap = true;
-        }
-        return replace_last(s, id, keys, err);
+        return s->count ? replace_last(s, id, keys, err) : FENEC_OK;
     }
     if (s->count == s->cap && !grow(s))
         return fail_memory(err);
-    sort_entry *e = arena_alloc(&s->slots, sizeof *e + sizeof *keys * s->key_count);
+    sort_entry *e = arena_alloc(&s->slots, sizeof *e + sizeof *keys * (s->key_count + s->carried));
     if (!e)
         return fail_memory(err);
     e->id = id;
     if (!copy_keys(s, keys, e->keys))
         return fail_memory(err);
     s->entries[s->count++] = e;
+    if (s->count >= s->keep) {
+        for (size_t i = s->count / 2; i-- > 0;)
+            sink(s, i);
+        s->is_heap = true;
+    }
     return FENEC_OK;
 }
 
 bool sorter_takes(const sorter *s, const value keys[])
 {
-    if (s->count < s->keep || !s->is_heap)
+    if (!s->is_heap)
         return s->keep > 0;
     return order_of(s, INT64_MAX, keys, s->entries[0]->id, s->entries[0]->keys) < 0;
+}
+
+const value *sorter_last(const sorter *s)
+{
+    return s->is_heap ? s->entries[0]->keys : NULL;
 }
 
 static void merge(const sorter *s, sort_entry **from, size_t middle, size_t end, sort_entry **to)
@@ -215,4 +218,9 @@ int sorter_finish(sorter *s, error *err)
 int64_t sorter_id(const sorter *s, size_t place)
 {
     return s->entries[place]->id;
+}
+
+const value *sorter_carried(const sorter *s, size_t place)
+{
+    return s->entries[place]->keys + s->key_count;
 }
