@@ -8,6 +8,7 @@ Every difference prints the seed and the statements that led to it. The last lin
 import argparse
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -17,7 +18,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "docs", "examples")]
 from draw import Draw, INDEXES, NAMES, TYPES, Text  # noqa: E402
-from groups import Aggregate, GroupText  # noqa: E402
+from groups import Aggregate  # noqa: E402
+from joins import JoinText, draw_facets, draw_levels, resolved, with_inner  # noqa: E402
 from model import Collection, Refused, evaluate, compare, read_path, same, shown, truth  # noqa: E402
 
 
@@ -35,13 +37,31 @@ class Program:
         self.model = {}
         self.log = []
         self.db = engine.Fenec(path)
+        # Now and then the same statements run over collections without an index but @unique, which must
+        # answer the same: an index changes no answer.
+        self.twin = engine.Fenec() if seed % 3 == 0 else None
 
     def ask(self, text, params):
         self.log.append((text, params))
         try:
-            return self.db.query(text, *params), None
+            answer, error = self.db.query(text, *params), None
         except self.engine.FenecError as e:
-            return None, e
+            answer, error = None, e
+        if self.twin:
+            self.ask_twin(text, params, answer)
+        return answer, error
+
+    def ask_twin(self, text, params, answer):
+        if text.startswith("create index") and not text.endswith("@unique"):
+            return
+        if text.startswith("create collection"):
+            text = re.sub(r" @(hash|sorted)", "", text)
+        try:
+            other = self.twin.query(text, *params)
+        except self.engine.FenecError:
+            return  # a scan meets rows that an index passes over; a lookup needs its index
+        if answer and other != answer and answer["kind"] != "ok":
+            raise Difference(f"without indexes: {other}\n       with them: {answer}")
 
     # ---- one statement each: (text writer's text, what the model says) ----
 
@@ -65,6 +85,7 @@ class Program:
         self.model[name] = Collection(fields, unique, required)
         self.model[name].paths = {}
         self.model[name].indexed = {t.split()[0] for t in text if "@" in t}
+        self.model[name].hashed = {t.split()[0] for t in text if "@hash" in t or "@unique" in t}
 
     def expect_ok(self, text):
         answer, error = self.ask(text, [])
@@ -88,6 +109,8 @@ class Program:
             c.unique.append(parts)
         self.expect_ok(text)
         (c.paths.setdefault(parts, kind) if len(parts) > 1 else c.indexed.add(field))
+        if len(parts) == 1 and kind != "sorted":
+            c.hashed.add(field)
 
     def expect_error(self, text, params, kind):
         answer, error = self.ask(text, params)
@@ -110,6 +133,7 @@ class Program:
             c.paths = {p: k for p, k in c.paths.items() if p[0] != field}
             c.required.discard(field)
             c.indexed.discard(field)
+            c.hashed.discard(field)
             for i, row in c.rows.items():
                 c.rows[i] = {k: v for k, v in row.items() if k != field}
 
@@ -137,18 +161,19 @@ class Program:
 
     def update(self, name, c):
         where = self.draw.safe(c) if self.draw.chance(0.9) else None
+        where = with_inner(self.draw, self.model, c, where, True)
         order = self.draw.order(c, sure=True) if self.draw.chance(0.3) else []
         limit = self.r.randint(0, 4) if self.draw.chance(0.3) else None
         pairs = self.draw.pairs(c)
         require = self.r.randint(0, 2) if self.draw.chance(0.08) else None
         returning = self.draw.chance(0.3)
-        t = Text(self.r)
+        t = JoinText(self.r)
         text = f"set {name} {t.pairs(pairs)}" + (f" where {t.top(where)}" if where else "") + t.order(order)
         text += (f" limit {limit}" if limit is not None else "") + (" returning *" if returning else "")
         text += f" require {require}" if require is not None else ""
 
         def work(m):
-            ids = m.pick(where, order, limit)
+            ids = m.pick(resolved(where, self.model, self.bind), order, limit)
             for i in ids:
                 m.change(i, pairs)
             if require is not None and len(ids) != require:
@@ -157,16 +182,16 @@ class Program:
         return text, t.params, work
 
     def delete(self, name, c):
-        where = self.draw.safe(c)
+        where = with_inner(self.draw, self.model, c, self.draw.safe(c), True)
         order = self.draw.order(c, sure=True) if self.draw.chance(0.3) else []
         limit = self.r.randint(0, 3) if self.draw.chance(0.7) else None
         returning = self.draw.chance(0.3)
-        t = Text(self.r)
+        t = JoinText(self.r)
         text = f"del {name} where {t.top(where)}" + t.order(order) + (f" limit {limit}" if limit is not None else "")
         text += " returning *" if returning else ""
 
         def work(m):
-            ids = m.pick(where, order, limit)
+            ids = m.pick(resolved(where, self.model, self.bind), order, limit)
             rows = self.returned(m, ids)
             for i in ids:
                 del m.rows[i]
@@ -177,10 +202,13 @@ class Program:
         where = self.draw.condition(c) if self.draw.chance(0.85) else None
         if self.draw.chance(0.3):
             return self.aggregate(name, c)
-        t = Text(self.r)
+        if self.draw.chance(0.3):
+            return self.join(name, c)
+        where = with_inner(self.draw, self.model, c, where, False)
+        t = JoinText(self.r)
         if self.draw.chance(0.12):
             text = f"get {name}" + (f" where {t.top(where)}" if where else "") + " count"
-            return text, t.params, lambda m: ("rows", [{"count": len(m.pick(where, [], None))}])
+            return text, t.params, lambda m: ("rows", [{"count": len(m.pick(self.resolve(where), [], None))}])
         columns = []
         if self.draw.chance(0.5):
             for k in range(self.r.randint(1, 3)):
@@ -205,7 +233,7 @@ class Program:
         def work(m):
             for n, e in columns:
                 self.bind(e, m)
-            ids = m.pick(where, order, limit, offset)
+            ids = m.pick(self.resolve(where), order, limit, offset)
             if not columns:
                 return "rows", self.returned(m, ids)
             return "rows", [{n: shown(evaluate(e, m.rows[i], m.fields)) for n, e in columns} for i in ids]
@@ -213,13 +241,61 @@ class Program:
 
     def aggregate(self, name, c):
         where = self.draw.safe(c) if self.draw.chance(0.4) else self.draw.condition(c) if self.draw.chance(0.1) else None
-        t = GroupText(self.r)
+        where = with_inner(self.draw, self.model, c, where, False)
+        t = JoinText(self.r)
         made = Aggregate(self.draw, c)
 
         def work(m):
-            rows = made.answer(m, where, self.bind)
+            rows = made.answer(m, self.resolve(where), self.bind)
             return ("rows", rows, "may fail") if made.may_fail else ("rows", rows)
         return made.text(name, where, t), t.params, work
+
+    def resolve(self, where):
+        return resolved(where, self.model, self.bind)
+
+    def join(self, name, c):
+        """A page with lookups, facets, or both; or their count."""
+        where = self.draw.safe(c) if self.draw.chance(0.6) else None
+        where = with_inner(self.draw, self.model, c, where, True)
+        level = draw_levels(self.draw, self.model, name) if self.draw.chance(0.65) else None
+        facets = draw_facets(self.draw, c, where) if not level or self.draw.chance(0.3) else []
+        count = (not level or level.required) and self.draw.chance(0.2)
+        order = self.draw.order(c, sure=True) if not count else []
+        limit = self.r.randint(0, 6) if not count and self.draw.chance(0.5) else None
+        offset = self.r.randint(0, 3) if not count and self.draw.chance(0.2) else 0
+        t = JoinText(self.r)
+        text = f"get {name}" + (f" where {t.top(where)}" if where else "") + t.order(order)
+        text += (f" limit {limit}" if limit is not None else "") + (f" offset {offset}" if offset else "")
+        text += (" facet " + ", ".join(f.text() for f in facets) if facets else "") + (" count" if count else "")
+        text += level.text(t) if level else ""
+
+        def work(m):
+            if level:
+                level.bind(self.model, m, self.bind)
+            try:
+                owns = [f.own(where) for f in facets]
+                for f in facets:
+                    f.bind(m, self.bind)
+            except Refused as e:
+                e.sure = True
+                raise
+            needs = level and level.required
+            kept = lambda ids: [i for i in ids if not needs or level.children(self.model, m.rows[i])]
+            ids = kept(m.pick(self.resolve(where), order, None))
+            if count:
+                rows = [{"count": len(ids)}]
+            else:
+                page = ids[offset:] if limit is None else ids[offset:offset + limit]
+                rows = self.returned(m, page)
+                for made, i in zip(rows, page):
+                    if level:
+                        made[level.name] = level.answer(self.model, m.rows[i])
+            if not facets:
+                return "rows", rows
+            counted = {f.name: f.answer([m.rows[i] for i in kept(m.pick(self.resolve(own), [], None))])
+                       for f, own in zip(facets, owns)}
+            return "faceted", {"rows": rows, "facets": counted}
+        return text, t.params, work
 
     def bind(self, e, m):
         """A list's names are known before any row is read."""
@@ -248,6 +324,8 @@ class Program:
                 return
             raise Difference(f"expected {wanted}, got {error.name}: {error}")
         got = answer["count"] if answer["kind"] == "affected" else answer["result"]["rows"]
+        if wanted[0] == "faceted":
+            got = {k: answer["result"][k] for k in ("rows", "facets")}
         if not same(got, wanted[1]):
             raise Difference(f"expected {wanted}\n     got {got}")
 
@@ -275,7 +353,7 @@ class Program:
             return
         copy = c if reads else c.copy()
         if not reads:
-            copy.paths, copy.indexed = c.paths, c.indexed
+            copy.paths, copy.indexed, copy.hashed = c.paths, c.indexed, c.hashed
         try:
             wanted = work(copy)
         except Refused as e:
@@ -285,7 +363,8 @@ class Program:
             self.model[name] = copy
 
     def run(self, statements):
-        self.create()
+        for _ in range(self.r.choice([1, 2, 2, 3])):
+            self.create()
         done = 0
         while done < statements:
             done += 1
