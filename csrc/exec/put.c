@@ -71,8 +71,8 @@ static int build_documents(writing *w, document **out, uint32_t *count, error *e
 /* A live row holds the document's id or one of its values. */
 static int present(writing *w, int64_t id, const document *d, outcome *o, error *err)
 {
-    value *values;
-    bool *touched;
+    value *values = NULL;
+    bool *touched = NULL;
 
     if (!w->p->s->else_set)
         return FENEC_OK;
