@@ -46,6 +46,11 @@ bool unicode_is_name_part(uint32_t c)
            in_ranges(unicode_numbers, COUNT(unicode_numbers), c);
 }
 
+bool unicode_is_alphanumeric(uint32_t c)
+{
+    return c != '_' && unicode_is_name_part(c);
+}
+
 static uint32_t map_simple(const unicode_case *table, size_t count, uint32_t c)
 {
     size_t low = 0, high = count;
@@ -60,6 +65,13 @@ static uint32_t map_simple(const unicode_case *table, size_t count, uint32_t c)
     if (low == count || c < table[low].first || (c - table[low].first) % table[low].stride != 0)
         return c;
     return (uint32_t)((int32_t)c + table[low].delta);
+}
+
+uint32_t unicode_lower_character(uint32_t c)
+{
+    if (c < 0x80)
+        return c - 'A' < 26 ? c | 0x20 : c;
+    return map_simple(unicode_to_lower, COUNT(unicode_to_lower), c);
 }
 
 static const unicode_special *find_special(const unicode_special *table, size_t count, uint32_t c)

@@ -15,6 +15,11 @@ bool unicode_is_space(uint32_t character);      /* White_Space */
 bool unicode_is_name_start(uint32_t character); /* Alphabetic or _ */
 bool unicode_is_name_part(uint32_t character);  /* Alphabetic, Nd, Nl, No or _ */
 
+bool unicode_is_alphanumeric(uint32_t character); /* Alphabetic, Nd, Nl or No */
+
+/* The lower-case character of one, by itself and without context (SpecialCasing left out). */
+uint32_t unicode_lower_character(uint32_t character);
+
 /* Default case mapping of valid text, full (SpecialCasing without languages, final sigma included). */
 void unicode_lower(buffer *out, const uint8_t *text, size_t len);
 void unicode_upper(buffer *out, const uint8_t *text, size_t len);
