@@ -1,5 +1,5 @@
-/* bench_engine.c - point reads, puts, filters, order, counts, opening: the engine through fenec.h beside
- * the stock SQLite library (default VFS, 64 MiB cache, the same indexes, prepared statements) on the same
+/* bench_engine.c - point reads, puts, filters, order, counts, aggregates, opening: the engine through
+ * fenec.h beside the stock SQLite library (default VFS, 64 MiB cache, the same indexes, prepared statements) on the same
  * data in one run. Prints medians and their ratio next to the target.
  *
  *   bench_engine [rows]      rows of the large table, 1000000 without */
@@ -501,6 +501,16 @@ int main(int argc, char **argv)
                "select count(*) from item where n >= 400000000 and n < 500000000", 3, 1.5);
     bench_text("range of 100 rows over @sorted, us", "get item where n >= 500000000 and n < 500100000",
                "select * from item where n >= 500000000 and n < 500100000 order by id", 200, 1.5);
+    bench_text("group by 100 keys: count, avg, us", "get item select grp, count(*), avg(price) group grp",
+               "select grp, count(*), avg(price) from item group by grp", 1, 0.12);
+    bench_text("group by a million names, first 20, us", "get item select name, count(*) as c group name order c desc limit 20",
+               "select name, count(*) c from item group by name order by c desc, name limit 20", 1, 0.5);
+    bench_text("sum, avg, min, max of all rows, us", "get item select sum(price), avg(price), min(price), max(price)",
+               "select sum(price), avg(price), min(price), max(price) from item", 1, 0.5);
+    bench_text("count(distinct) of names, us", "get item select count(distinct name)",
+               "select count(distinct name) from item", 1, 0.5);
+    bench_text("min and max of a @sorted field, us", "get item select min(n), max(n)",
+               "select (select min(n) from item), (select max(n) from item)", 2000, 3.0);
     fenec_close(db, NULL, NULL);
     sqlite3_close(lite);
     bench_put_buffered();
