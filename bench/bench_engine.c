@@ -1,6 +1,6 @@
 /* bench_engine.c - point reads, puts, filters, order, counts, aggregates, opening: the engine through
- * fenec.h beside the stock SQLite library (default VFS, 64 MiB cache, the same indexes, prepared statements) on the same
- * data in one run. Prints medians and their ratio next to the target.
+ * fenec.h beside the stock SQLite library (default VFS, 64 MiB cache, the same indexes, prepared
+ * statements) on the same data in one run. Prints medians and their ratio next to the target.
  *
  *   bench_engine [rows]      rows of the large table, 1000000 without */
 #include <pthread.h>
