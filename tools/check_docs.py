@@ -3,7 +3,8 @@
 
 Fenced blocks by language:
   fenecql   statements, each followed by comment lines that say its answer, on one memory database a page:
-            `-- ok`, `-- affected 2`, `-- no rows`, `-- error TYPE`, or a JSON object a row;
+            `-- ok`, `-- affected 2`, `-- no rows`, `-- error TYPE`, or a JSON object a row, and one
+            more, {"facets":...}, where facets were asked;
             a statement without such lines must succeed
   c         a program: compiled against fenec.h and the library, and run
   python    a program: run with FENEC_LIB naming the library
@@ -51,6 +52,8 @@ def outcome(code: str, body) -> list:
     if body["kind"] == "ok":
         return ["ok"]
     rows = body["collections"] if body["kind"] == "schemas" else body["result"]["rows"]
+    if "facets" in body.get("result", ()):
+        rows = rows + [{"facets": body["result"]["facets"]}]
     return [json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in rows] or ["no rows"]
 
 
