@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exec/node.h"
+#include "exec/slot.h"
 #include "store/record.h"
 #include "value/json.h"
 
@@ -63,8 +64,9 @@ int projection_bind(const collection *of, const column *columns, uint32_t count,
 
 static int write_field(const scope *s, uint32_t field, answer *w, error *err)
 {
-    const uint8_t *slot;
-    size_t len;
+    const uint8_t *slot, *text;
+    size_t len, text_len;
+    int64_t i;
     value v;
     int rc = record_slot(&s->row->rec, field, &slot, &len, err);
 
@@ -74,16 +76,18 @@ static int write_field(const scope *s, uint32_t field, answer *w, error *err)
         buffer_put(w->out, "null", 4);
         return FENEC_OK;
     }
+    if (slot[0] != SLOT_TIMESTAMP && slot_integer(slot, len, &i)) {
+        json_write_int(w->out, i);
+        return FENEC_OK;
+    }
+    if (slot_text(slot, len, &text, &text_len)) {
+        json_write_text(w->out, text, text_len);
+        return FENEC_OK;
+    }
     rc = row_field(s->row, field, s->memory, &v, err);
-    if (rc)
-        return rc;
-    if (v.kind == VALUE_INT)
-        json_write_int(w->out, v.integer);
-    else if (v.kind == VALUE_TEXT)
-        json_write_text(w->out, v.bytes, v.len);
-    else
+    if (!rc)
         json_write(w->out, &v);
-    return FENEC_OK;
+    return rc;
 }
 
 int projection_value(const project_item *item, const scope *s, value *out, error *err)
