@@ -20,6 +20,14 @@ static int write_row(conn *c, const collection *of, error *err)
     return rc;
 }
 
+/* Entries and rows of an index. */
+static int drop_index_tables(conn *c, uint32_t index, error *err)
+{
+    int rc = table_drop(c, table_index(index), err);
+
+    return rc == FENEC_OK ? table_drop(c, table_search(index), err) : rc;
+}
+
 static int write_numbers(conn *c, const catalog *cat, error *err)
 {
     uint8_t bytes[8];
@@ -177,7 +185,7 @@ int catalog_remove(const catalog *cat, conn *c, const collection *gone, catalog 
     for (uint32_t n = 0; n < gone->next_field && rc == FENEC_OK; n++)
         rc = table_drop(c, table_side(gone->number, n), err);
     for (uint32_t i = 0; i < gone->index_count && rc == FENEC_OK; i++)
-        rc = table_drop(c, table_index(gone->indexes[i].number), err);
+        rc = drop_index_tables(c, gone->indexes[i].number, err);
     if (rc == FENEC_OK)
         rc = replaced(cat, gone, NULL, &made, err);
     if (rc == FENEC_OK)
@@ -222,7 +230,7 @@ static int drop_field(collection *draft, conn *c, uint32_t place, error *err)
     for (uint32_t i = 0; i < draft->index_count && rc == FENEC_OK; i++) {
         catalog_index x = draft->indexes[i];
         if (x.field == place) {
-            rc = table_drop(c, table_index(x.number), err);
+            rc = drop_index_tables(c, x.number, err);
             continue;
         }
         x.field -= x.field > place;
@@ -360,7 +368,7 @@ int catalog_remove_index(const catalog *cat, conn *c, const collection *of, uint
             if (of->indexes[i].number != number)
                 draft.indexes[kept++] = of->indexes[i];
         draft.index_count = kept;
-        rc = table_drop(c, table_index(number), err);
+        rc = drop_index_tables(c, number, err);
     }
     if (rc == FENEC_OK)
         rc = publish(cat, c, of, &draft, cat->next_index, next, err);

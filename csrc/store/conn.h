@@ -8,6 +8,7 @@
  *   c<collection>      records
  *   s<collection>_<n>  values of field n too large for a record, by id
  *   i<index>           an index
+ *   x<index>           rows of a search index
  *
  * Bytes handed out are the connection's. Those of rows_get stay until the next rows_get of the same
  * table through the same connection, those of a cursor until its next step. */
@@ -21,11 +22,11 @@
 #include "base/error.h"
 #include "store/store.h"
 
-typedef enum table_kind { TABLE_META, TABLE_CATALOG, TABLE_RECORDS, TABLE_SIDE, TABLE_INDEX } table_kind;
+typedef enum table_kind { TABLE_META, TABLE_CATALOG, TABLE_RECORDS, TABLE_SIDE, TABLE_INDEX, TABLE_SEARCH } table_kind;
 
 typedef struct table {
     table_kind kind;
-    uint32_t number; /* RECORDS, SIDE: the collection; INDEX: the index */
+    uint32_t number; /* RECORDS, SIDE: the collection; INDEX, SEARCH: the index */
     uint32_t field;  /* SIDE */
 } table;
 
@@ -37,6 +38,7 @@ static inline table table_side(uint32_t collection, uint32_t field)
     return (table){TABLE_SIDE, collection, field};
 }
 static inline table table_index(uint32_t index) { return (table){TABLE_INDEX, index, 0}; }
+static inline table table_search(uint32_t index) { return (table){TABLE_SEARCH, index, 0}; }
 
 bool conn_is_writer(const conn *c);
 
@@ -51,6 +53,7 @@ int rows_last_id(conn *c, table t, int64_t *out, error *err); /* 0 where there i
 /* Over an old row too. */
 int rows_put(conn *c, table t, int64_t id, const uint8_t *bytes, size_t len, error *err);
 int rows_delete(conn *c, table t, int64_t id, error *err); /* no such row: FENEC_OK */
+int rows_delete_range(conn *c, table t, int64_t low, int64_t high, error *err); /* both in */
 
 /* Row 0 of table_meta, 8 bytes, little-endian: a number that changes with nearly every block. A block sets
  * it like any row, but it goes into the file with the commit: once for all the blocks of a NO_SYNC database

@@ -121,6 +121,25 @@ int rows_delete(conn *c, table t, int64_t id, error *err)
     return FENEC_OK;
 }
 
+int rows_delete_range(conn *c, table t, int64_t low, int64_t high, error *err)
+{
+    statement *st;
+    int code = check_block(c, err);
+
+    if (code == FENEC_OK)
+        code = statement_find(c, ROWS_DELETE, t, false, &st, err);
+    if (code)
+        return code == FN_END ? FENEC_OK : code;
+    sqlite3_bind_int64(st->prepared, 1, low);
+    sqlite3_bind_int64(st->prepared, 2, high);
+    code = step_and_reset(c, st, "cannot delete rows", err);
+    if (code != FN_END)
+        return code;
+    if (sqlite3_changes(c->db))
+        transaction_wrote(c, 0);
+    return FENEC_OK;
+}
+
 int entries_first(conn *c, table t, const uint8_t *key, size_t len, int64_t after, int64_t *id, error *err)
 {
     statement *st;

@@ -20,6 +20,7 @@ static void table_name(char out[NAME_MAX_BYTES], table t)
     case TABLE_RECORDS: snprintf(out, NAME_MAX_BYTES, "c%u", (unsigned)t.number); break;
     case TABLE_SIDE: snprintf(out, NAME_MAX_BYTES, "s%u_%u", (unsigned)t.number, (unsigned)t.field); break;
     case TABLE_INDEX: snprintf(out, NAME_MAX_BYTES, "i%u", (unsigned)t.number); break;
+    case TABLE_SEARCH: snprintf(out, NAME_MAX_BYTES, "x%u", (unsigned)t.number); break;
     }
 }
 
@@ -87,12 +88,15 @@ static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *na
         [ROW_LAST] = "select id from %s order by id desc limit 1",
         [ROW_PUT] = "replace into %s (id, rec) values (?1, ?2)",
         [ROW_DELETE] = "delete from %s where id = ?1",
+        [ROWS_DELETE] = "delete from %s where id between ?1 and ?2",
         [ROWS_UP] = "select id, rec from %s where id between ?1 and ?2 order by id",
         [ROWS_DOWN] = "select id, rec from %s where id between ?1 and ?2 order by id desc",
         [ROWS_SCAN] = "select id from %s where fenec_visit(rec) order by id",
         [ROWS_SCAN_IDS] = "select id from %s where fenec_visit(rec, id) order by id",
         [ROWS_SCAN_PART] = "select id from %s where id between ?1 and ?2 and fenec_visit(rec) order by id",
         [ROWS_SCAN_PART_IDS] = "select id from %s where id between ?1 and ?2 and fenec_visit(rec, id) order by id",
+        [ROWS_LISTED] = "select r.id from fenec_listed l cross join %s r on r.id = l.id where fenec_visit(r.rec, r.id)",
+        [ENTRIES_SCAN] = "select id from %s where key >= ?1 and key < ?2 and fenec_visit(key, id) order by key, id",
         [ENTRY_FIRST] = "select id from %s where key = ?1 and id > ?2 order by id limit 1",
         [ENTRY_PUT] = "replace into %s (key, id) values (?1, ?2)",
         [ENTRY_DELETE] = "delete from %s where key = ?1 and id = ?2",

@@ -17,6 +17,7 @@ enum {
     ROW_LAST,
     ROW_PUT,
     ROW_DELETE,
+    ROWS_DELETE,
     ROWS_UP,
     ROWS_DOWN,
     /* Scans: with bounds or without, with ids or without. */
@@ -24,6 +25,8 @@ enum {
     ROWS_SCAN_IDS,
     ROWS_SCAN_PART,
     ROWS_SCAN_PART_IDS,
+    ROWS_LISTED,
+    ENTRIES_SCAN,
     ENTRY_FIRST,
     ENTRY_PUT,
     ENTRY_DELETE,
