@@ -13,7 +13,7 @@
 enum {
     KEY_ROOM = 512,
     RANGE_SMALL = 4096,
-    AROUND = 3 /* of an area's cells a third holds what the area does, at least mostly */
+    AROUND = 3 /* of the points in the box of an area a third at least is in the area, mostly */
 };
 
 /* ---- binding: which operands narrow, and through what ---- */
@@ -490,44 +490,53 @@ static int choose_list(const chooser *w, const condition *k, access *out, error 
     return FENEC_OK;
 }
 
-/* The ids of an area, out of order; *all false where there are `most` and more, or as many were looked at as
- * it takes to see that. */
-static int list_area(const area *within, const catalog_index *index, conn *c, int64_t most, ids *l, bool *all,
-                     error *err)
-{
-    int64_t id, looked = 0, patience = most < INT64_MAX / AROUND ? most * AROUND : INT64_MAX;
-    points w;
-    double p[2];
-    int rc;
+/* The points of an area: listed, or counted where there is no list. */
+typedef struct gathering {
+    const area *within;
+    ids *list;
+    int64_t found, looked, most, patience;
+    int code;
+    error *err;
+} gathering;
 
-    points_open(&w, c, index, within->box);
-    while ((rc = points_next(&w, &id, p, err)) == FENEC_OK) {
-        *all = l->count < (uint64_t)most && looked++ < patience;
-        if (!*all)
-            break;
-        if (area_holds(within, p))
-            rc = ids_add(l, id, err);
-        if (rc)
-            break;
-    }
-    points_close(&w);
-    return rc == FN_END ? FENEC_OK : rc;
+static bool gather(void *to, int64_t id, const double p[2])
+{
+    gathering *g = to;
+
+    if (g->looked++ >= g->patience)
+        return false;
+    if (!area_holds(g->within, p))
+        return true;
+    if (g->list)
+        g->code = ids_add(g->list, id, g->err);
+    return !g->code && ++g->found < g->most;
+}
+
+static int gather_area(gathering *g, const catalog_index *index, conn *c, error *err)
+{
+    g->err = err;
+    int rc = points_within(c, index, g->within->box, gather, g, err);
+    return g->code ? g->code : rc;
 }
 
 /* What counting would cost, finding does too: the list is made at once. */
 static int choose_area(const chooser *w, const condition *k, access *out, error *err)
 {
     int64_t best = out->named < w->half ? out->named : w->half;
-    bool all = true;
     ids l = {0};
     area within;
+    gathering g = {.within = &within,
+                   .list = &l,
+                   .most = best,
+                   .patience = best < INT64_MAX / AROUND ? best * AROUND : INT64_MAX};
 
     if (!area_resolve(k->node, w->cx, w->resolved, &within))
         return FENEC_OK;
-    int rc = list_area(&within, k->index, w->cx->c, best, &l, &all, err);
-    if (!rc && all)
+    int rc = gather_area(&g, k->index, w->cx->c, err);
+    bool all = !rc && g.found < g.most && g.looked <= g.patience;
+    if (all)
         rc = ids_order(&l, err);
-    if (rc || !all || (int64_t)l.count >= best) {
+    if (rc || !all) {
         ids_clear(&l);
         return rc;
     }
@@ -614,20 +623,14 @@ static int count_area(const access_plan *p, const context *cx, const constant *r
                       error *err)
 {
     area within;
-    points w;
-    int64_t id;
-    double at[2];
-    int rc;
+    gathering g = {.within = &within, .most = INT64_MAX, .patience = INT64_MAX};
 
     *counts = area_resolve(p->conditions[0].node, cx, resolved, &within);
     if (!*counts)
         return FENEC_OK;
-    *out = 0;
-    points_open(&w, cx->c, p->conditions[0].index, within.box);
-    while ((rc = points_next(&w, &id, at, err)) == FENEC_OK)
-        *out += area_holds(&within, at);
-    points_close(&w);
-    return rc == FN_END ? FENEC_OK : rc;
+    int rc = gather_area(&g, p->conditions[0].index, cx->c, err);
+    *out = g.found;
+    return rc;
 }
 
 int access_count(const access_plan *p, const context *cx, const constant *resolved, bool *counts, int64_t *out,

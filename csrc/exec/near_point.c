@@ -10,6 +10,7 @@
 #include "exec/node.h"
 #include "exec/points.h"
 #include "value/geo.h"
+#include "value/geo_cell.h"
 
 #define HALF_EARTH_M 20030000.0 /* no distance is longer */
 #define FIRST_CIRCLE_M 1000.0   /* where nothing says how near the nearest is */
@@ -85,6 +86,9 @@ typedef struct nearest {
     met *rows;
     size_t count, want;
     uint64_t measured;
+    double inner, outer; /* the ring under way */
+    int code;
+    error *err;
 } nearest;
 
 static bool comes_before(const met *a, const met *b)
@@ -158,37 +162,40 @@ static int measure(nearest *n, access *a, error *err)
     return rc == FN_END ? FENEC_OK : rc;
 }
 
+static bool meet(void *to, int64_t id, const double p[2])
+{
+    nearest *n = to;
+    const met m = {geo_distance(p, n->from), id};
+    bool pass = true;
+
+    if (m.metres <= n->inner || m.metres > n->outer)
+        return true;
+    n->measured++;
+    if (!is_wanted(n, &m))
+        return true;
+    if (n->p->filter) {
+        n->code = access_row(n->p->of, n->cx->c, id, &n->at, n->err);
+        if (!n->code)
+            n->code = test(n, &pass, n->err);
+        arena_rewind(n->cx->memory, n->mark);
+    }
+    if (!n->code && pass)
+        keep(n, m);
+    return !n->code;
+}
+
 /* The points farther than `inner` (below 0: none is left out) and no farther than `outer`. */
 static int walk_ring(nearest *n, double inner, double outer, error *err)
 {
-    double box[4], p[2];
-    points w;
-    met m;
-    int rc;
+    double box[4];
 
+    n->inner = inner;
+    n->outer = outer;
+    n->code = FENEC_OK;
+    n->err = err;
     geo_around(n->from, outer, box);
-    points_open(&w, n->cx->c, n->p->index, box);
-    while ((rc = points_next(&w, &m.id, p, err)) == FENEC_OK) {
-        bool pass = true;
-        m.metres = geo_distance(p, n->from);
-        if (m.metres <= inner || m.metres > outer)
-            continue;
-        n->measured++;
-        if (!is_wanted(n, &m))
-            continue;
-        if (n->p->filter) {
-            rc = access_row(n->p->of, n->cx->c, m.id, &n->at, err);
-            if (!rc)
-                rc = test(n, &pass, err);
-            arena_rewind(n->cx->memory, n->mark);
-        }
-        if (!rc && pass)
-            keep(n, m);
-        if (rc)
-            break;
-    }
-    points_close(&w);
-    return rc == FN_END ? FENEC_OK : rc;
+    int rc = points_within(n->cx->c, n->p->index, box, meet, n, err);
+    return n->code ? n->code : rc;
 }
 
 /* How far it is to the next point along the curve: the nearest is no farther. */

@@ -307,6 +307,32 @@ static int sweep_rows(sweep *w, const access *a, error *err)
     return FENEC_OK;
 }
 
+/* The same over a list that is made. */
+static int sweep_list(sweep *w, const access *a, error *err)
+{
+    picking *k = w->k;
+    const uint64_t before = k->tested;
+    int64_t last;
+    int rc = FENEC_OK;
+
+    w->err = err;
+    k->at = (row){.c = k->cx->c, .collection = k->p->of->number};
+    screen_make(&w->screen, w->exact || k->before ? NULL : k->p->filter, k->resolved, k->cx->now_ms);
+    if (k->matched < (uint64_t)w->page)
+        rc = rows_listed(k->cx->c, table_records(k->p->of->number), a->rows.at, a->rows.count, sweep_row, w,
+                         &last, err);
+    if (w->code)
+        return w->code;
+    k->stopped = k->matched >= (uint64_t)w->page;
+    if (rc != FN_END)
+        return rc;
+    /* Ids of a list written in a text need not be there; those of an index are. */
+    rc = FENEC_OK;
+    for (size_t i = 0; !rc && a->index && k->tested - before < a->rows.count && i < a->rows.count; i++)
+        rc = access_row(k->p->of, k->cx->c, a->rows.at[i], &k->at, err);
+    return rc;
+}
+
 static bool can_do_without_ids(const picking *k, const access *a)
 {
     return !k->before && !k->also && !k->p->filter_wants_id && k->p->filter && !a->exact;
@@ -339,6 +365,11 @@ static int page_rows(picking *k, access *a, bool descending, int64_t offset, int
         return sweep_rows(&w, a, err);
     }
     int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, descending, err);
+    if (!rc && a->kind == ACCESS_LIST) {
+        sweep w = {.k = k, .exact = a->exact, .with_ids = true, .offset = offset, .page = page,
+                   .takes = visit_on_page};
+        return sweep_list(&w, a, err);
+    }
     while (!rc) {
         bool pass;
         if (k->matched >= (uint64_t)page) {
@@ -432,6 +463,10 @@ static int sort_rows(picking *k, access *a, value *keys, error *err)
         return sweep_rows(&w, a, err);
     }
     int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, false, err);
+    if (!rc && a->kind == ACCESS_LIST) {
+        w.with_ids = true;
+        return sweep_list(&w, a, err);
+    }
     while (!rc && (rc = access_next(&rows, &k->at, err)) == FENEC_OK) {
         bool pass;
         rc = passes(k, a->exact, &pass, err);

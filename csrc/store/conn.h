@@ -111,6 +111,14 @@ typedef bool row_visit(void *to, int64_t id, const uint8_t *bytes, size_t len);
 int rows_scan(conn *c, table t, int64_t low, int64_t high, bool wants_id, row_visit *visit, void *to,
               int64_t *last, error *err);
 
+/* The rows of a list of ids, in its order; ids without a row are passed over. */
+int rows_listed(conn *c, table t, const int64_t ids[], size_t count, row_visit *visit, void *to, int64_t *last,
+                error *err);
+
+/* The entries from key `low` on and below `high`, by key, each visited with its id and key. */
+int entries_scan(conn *c, table t, const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len,
+                 row_visit *visit, void *to, error *err);
+
 /* ---- tables ---- */
 
 int table_drop(conn *c, table t, error *err); /* never made: FENEC_OK */

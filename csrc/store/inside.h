@@ -51,6 +51,8 @@ struct conn {
     statements cache;
     int64_t schema; /* of the snapshot: the tables it knows change with this number */
     struct scan *scan; /* the innermost under way */
+    const int64_t *listed; /* the ids that the next list starts with */
+    size_t listed_count;
 
     /* Of a reader. The first group is its holder's, the second LOCK_POOL's. */
     uint32_t steps;
@@ -149,6 +151,10 @@ struct store {
 /* ---- scan.c ---- */
 
 int scan_register(sqlite3 *db, conn *c); /* what its statements call; SQLite's code */
+
+/* ---- listed.c ---- */
+
+int listed_register(sqlite3 *db, conn *c); /* the ids of conn.listed as a table; SQLite's code */
 
 /* ---- conn.c ---- */
 

@@ -38,12 +38,25 @@ int scan_register(sqlite3 *db, conn *c)
     return rc;
 }
 
+/* Steps a statement of this call to where a visit ends it, or to its end. */
+static int run(conn *c, statement *st, scan *here, int64_t *last, error *err)
+{
+    here->outer = c->scan;
+    c->scan = here;
+    int code = statement_step(c, st, "cannot read on", err);
+    c->scan = here->outer;
+    if (code == FENEC_OK)
+        *last = sqlite3_column_int64(st->prepared, 0);
+    statement_release(c, st);
+    return here->failed ? fail_memory(err) : code;
+}
+
 int rows_scan(conn *c, table t, int64_t low, int64_t high, bool wants_id, row_visit *visit, void *to,
               int64_t *last, error *err)
 {
     bool part = low > INT64_MIN || high < INT64_MAX;
     unsigned operation = (part ? ROWS_SCAN_PART : ROWS_SCAN) + wants_id;
-    scan here = {.visit = visit, .to = to, .outer = c->scan};
+    scan here = {.visit = visit, .to = to};
     statement *st;
     int code = statement_find(c, operation, t, false, &st, err);
 
@@ -54,11 +67,41 @@ int rows_scan(conn *c, table t, int64_t low, int64_t high, bool wants_id, row_vi
         sqlite3_bind_int64(st->prepared, 1, low);
         sqlite3_bind_int64(st->prepared, 2, high);
     }
-    c->scan = &here;
-    code = statement_step(c, st, "cannot read on", err);
-    c->scan = here.outer;
-    if (code == FENEC_OK)
-        *last = sqlite3_column_int64(st->prepared, 0);
-    statement_release(c, st);
-    return here.failed ? fail_memory(err) : code;
+    return run(c, st, &here, last, err);
+}
+
+int rows_listed(conn *c, table t, const int64_t ids[], size_t count, row_visit *visit, void *to, int64_t *last,
+                error *err)
+{
+    scan here = {.visit = visit, .to = to};
+    statement *st;
+    int code = statement_find(c, ROWS_LISTED, t, false, &st, err);
+
+    if (code)
+        return code;
+    statement_claim(c, st);
+    c->listed = ids;
+    c->listed_count = count;
+    return run(c, st, &here, last, err);
+}
+
+int entries_scan(conn *c, table t, const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len,
+                 row_visit *visit, void *to, error *err)
+{
+    scan here = {.visit = visit, .to = to};
+    int64_t last;
+    statement *st;
+    int code = statement_find(c, ENTRIES_SCAN, t, false, &st, err);
+
+    if (code)
+        return code;
+    statement_claim(c, st);
+    int rc = statement_bind(st, 1, low, low_len);
+    if (rc == SQLITE_OK)
+        rc = statement_bind(st, 2, high, high_len);
+    if (rc != SQLITE_OK) {
+        statement_release(c, st);
+        return conn_fail(c, rc, "cannot bind a key", err);
+    }
+    return run(c, st, &here, &last, err);
 }
