@@ -183,7 +183,7 @@ run: deps
 $(BUILD)/bench/%: bench/%.c $(LIBRARY) $(wildcard bench/*.h)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARNINGS) -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 -lm -lpthread
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARNINGS) -DFENEC_ICU=$(ICU) -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 $(LIBS)
 
 bench: ffi $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 	@for b in $(filter $(BUILD)/bench/%,$^); do $$b $(BENCH) || exit 1; done
