@@ -124,10 +124,10 @@ test: deps
 define TEST_BUILD
 $(BUILD)/$(1)/%.o: %.c Makefile
 	@mkdir -p $$(@D)
-	$$(call say,CC,$(1) $$<)
+	@printf '  %-6s %s\n' CC '$$< ($(1))'
 	$$(Q)$(CC) $(BASE_FLAGS) -ITests/c $(2) -DFENEC_LOCK_ORDER=1 -MMD -MP -c $$< -o $$@
 $(BUILD)/$(1)/unit: $(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(TESTS:%.c=$(BUILD)/$(1)/%.o)
-	$$(call say,LINK,$$@)
+	@printf '  %-6s %s\n' LINK '$$@'
 	$$(Q)$(CC) $(2) -o $$@ $$^ $(LIBS)
 -include $(SOURCES:%.c=$(BUILD)/$(1)/%.d) $(TESTS:%.c=$(BUILD)/$(1)/%.d)
 endef

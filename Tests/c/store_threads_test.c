@@ -184,6 +184,7 @@ static void commit_in_threads(store *s, committer w[8], int64_t blocks)
 
 TEST(store_keeps_what_eight_threads_were_acknowledged)
 {
+    uint64_t violations = lock_order_violations();
     const char *path = make_path("group.fenec");
     int64_t blocks = test_scale(150, 5000);
     committer w[8];
@@ -197,7 +198,7 @@ TEST(store_keeps_what_eight_threads_were_acknowledged)
         CHECK_INT(count_rows(s, table_records((uint32_t)i + 1)), blocks);
     }
     end_store(s);
-    CHECK_INT(lock_order_violations(), 0);
+    CHECK_INT(lock_order_violations() - violations, 0);
 }
 
 TEST(store_shares_a_sync_between_writers)
@@ -387,6 +388,7 @@ static void *use_until_closed(void *argument)
 
 TEST(store_close_waits_for_calls_in_flight)
 {
+    uint64_t violations = lock_order_violations();
     const char *path = make_path("closing.fenec");
 
     for (long round = 0; round < test_scale(20, 500); round++) {
@@ -404,7 +406,7 @@ TEST(store_close_waits_for_calls_in_flight)
         store_free(h.s);
         CHECK_INT(h.failed, 0);
     }
-    CHECK_INT(lock_order_violations(), 0);
+    CHECK_INT(lock_order_violations() - violations, 0);
 }
 
 static void *checkpoint_on(void *argument)

@@ -288,7 +288,7 @@ static bool is_number(const expr *e)
 /* A minus before a number is the number's sign; before anything else it multiplies by -1. */
 static int negate(parser *p, size_t place, expr *e, expr **out)
 {
-    expr *minus;
+    expr *minus = NULL;
 
     if (is_number(e)) {
         value v = e->literal;
