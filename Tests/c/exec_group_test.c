@@ -7,7 +7,8 @@
 static void open_rows(bed *b)
 {
     bed_open(b);
-    bed_do(b, "create collection a (g text, n int, x float, s text, at timestamp, m json, v vector<2>, ok bool, "
+    bed_do(b, "create collection a (g text, n int, x float, s text, at timestamp, m json, v vector<2>, "
+              "ok bool, "
               "tags [text], p geo)");
     bed_do(b, "put a [{g: \"p\", n: 4, x: 0.5, s: \"pear\", at: \"2026-02-01T00:00:00Z\", m: {q: 2}}, "
               "{g: \"p\", s: \"fig\", m: {q: 2.5}}, "
@@ -71,13 +72,15 @@ TEST(a_sum_of_ints_is_refused_where_it_leaves_64_bits)
     bed b;
     bed_open(&b);
     bed_do(&b, "create collection k (g int, n int, j json)");
-    bed_do(&b, "put k [{g: 1, n: 9223372036854775807}, {g: 1, n: 1}, {g: 1, n: -1}, {g: 2, n: -1}, {g: 2, n: 9223372036854775807}]");
+    bed_do(&b, "put k [{g: 1, n: 9223372036854775807}, {g: 1, n: 1}, {g: 1, n: -1}, {g: 2, n: -1}, {g: 2, "
+               "n: 9223372036854775807}]");
     CHECK_CODE(&b, "get k select sum(n)", FENEC_QUERY);
     CHECK_CODE(&b, "get k select sum(n) where g = 1", FENEC_QUERY); /* though the whole would fit */
     CHECK_ROWS(&b, "get k select sum(n) where g = 2", "{\"sum(n)\":9223372036854775806}");
     /* In ascending id, whatever order chose them. */
     CHECK_CODE(&b, "get k select sum(n) where g = 1 order n limit 3", FENEC_QUERY);
-    CHECK_ROWS(&b, "get k select max(n), avg(n)", "{\"max(n)\":9223372036854775807,\"avg(n)\":3689348814741910500}");
+    CHECK_ROWS(&b, "get k select max(n), avg(n)",
+               "{\"max(n)\":9223372036854775807,\"avg(n)\":3689348814741910500}");
     bed_do(&b, "del k where g > 0");
     /* The first float makes the running sum one. */
     bed_do(&b, "put k [{j: 9223372036854775807}, {j: 0.5}, {j: 9223372036854775807}]");
@@ -91,7 +94,8 @@ TEST(floats_that_leave_the_finite_range_come_to_null)
     bed_open(&b);
     bed_do(&b, "create collection k (f float)");
     bed_do(&b, "put k [{f: 1e308}, {f: 1e308}, {f: -1e308}]");
-    CHECK_ROWS(&b, "get k select sum(f), avg(f), min(f) + 1 > 0 as m", "{\"sum(f)\":null,\"avg(f)\":null,\"m\":false}");
+    CHECK_ROWS(&b, "get k select sum(f), avg(f), min(f) + 1 > 0 as m",
+               "{\"sum(f)\":null,\"avg(f)\":null,\"m\":false}");
     CHECK_ROWS(&b, "get k select sum(f) + 1 as x", "{\"x\":null}");
     bed_close(&b);
 }
@@ -100,7 +104,8 @@ TEST(types_are_judged_before_any_row)
 {
     bed b;
     bed_open(&b);
-    bed_do(&b, "create collection k (t text, ok bool, at timestamp, l [int], p geo, v vector<2>, b bytes, j json, n int)");
+    bed_do(&b, "create collection k (t text, ok bool, at timestamp, l [int], p geo, v vector<2>, b bytes, "
+               "j json, n int)");
     CHECK_CODE(&b, "get k select sum(t)", FENEC_TYPE);
     CHECK_CODE(&b, "get k select avg(at)", FENEC_TYPE);
     CHECK_CODE(&b, "get k select sum(ok)", FENEC_TYPE);
@@ -130,14 +135,17 @@ TEST(first_and_last_go_by_a_key_or_the_id)
     bed b;
     bed_open(&b);
     bed_do(&b, "create collection f (u text, at int, px int, m json)");
-    bed_do(&b, "put f [{u: \"a\", at: 5, px: 50}, {u: \"a\", at: 2, px: 20}, {u: \"a\", at: 9}, {u: \"b\", at: 4, px: 41}, "
+    bed_do(&b, "put f [{u: \"a\", at: 5, px: 50}, {u: \"a\", at: 2, px: 20}, {u: \"a\", at: 9}, "
+               "{u: \"b\", at: 4, px: 41}, "
                "{u: \"b\", at: 4, px: 42}, {u: \"b\", px: 99}]");
     CHECK_ROWS(&b, "get f select first(px), last(px)", "{\"first(px)\":50,\"last(px)\":99}");
     CHECK_ROWS(&b, "get f select u, first(px by at), last(px by at) group u",
-               "{\"u\":\"a\",\"first(px)\":20,\"last(px)\":50},{\"u\":\"b\",\"first(px)\":41,\"last(px)\":42}");
+               "{\"u\":\"a\",\"first(px)\":20,\"last(px)\":50},"
+               "{\"u\":\"b\",\"first(px)\":41,\"last(px)\":42}");
     CHECK_ROWS(&b, "get f select u, first(px by at) as f group u order u desc",
                "{\"u\":\"b\",\"f\":41},{\"u\":\"a\",\"f\":20}");
-    CHECK_ROWS(&b, "get f select first(u by px) as low, last(u by -px) as too", "{\"low\":\"a\",\"too\":\"a\"}");
+    CHECK_ROWS(&b, "get f select first(u by px) as low, last(u by -px) as too",
+               "{\"low\":\"a\",\"too\":\"a\"}");
     bed_close(&b);
 }
 
@@ -192,14 +200,17 @@ TEST(groups_come_by_their_keys)
                "{\"g\":null,\"count\":1},{\"g\":\"p\",\"count\":2},{\"g\":\"r\",\"count\":2}");
     CHECK_ROWS(&b, "get a select count(*) as c, g group by g limit 1 offset 1", "{\"c\":2,\"g\":\"p\"}");
     CHECK_ROWS(&b, "get a select g, n, count(*) where n is not null group g, n",
-               "{\"g\":null,\"n\":3,\"count\":1},{\"g\":\"p\",\"n\":4,\"count\":1},{\"g\":\"r\",\"n\":1,\"count\":1},"
+               "{\"g\":null,\"n\":3,\"count\":1},{\"g\":\"p\",\"n\":4,\"count\":1},"
+               "{\"g\":\"r\",\"n\":1,\"count\":1},"
                "{\"g\":\"r\",\"n\":10,\"count\":1}");
     CHECK_ROWS(&b, "get a select n, g, count(*) where n > 3 group n, g",
                "{\"n\":4,\"g\":\"p\",\"count\":1},{\"n\":10,\"g\":\"r\",\"count\":1}");
     CHECK_ROWS(&b, "get a select count(*) as c group coalesce(g, \"none\")", "{\"c\":1},{\"c\":2},{\"c\":2}");
     CHECK_ROWS(&b, "get a select m.q, count(*) group m.q",
-               "{\"m.q\":null,\"count\":2},{\"m.q\":2,\"count\":1},{\"m.q\":2.5,\"count\":1},{\"m.q\":5,\"count\":1}");
-    CHECK_ROWS(&b, "get a select id, count(*) where n > 3 group id", "{\"id\":1,\"count\":1},{\"id\":3,\"count\":1}");
+               "{\"m.q\":null,\"count\":2},{\"m.q\":2,\"count\":1},{\"m.q\":2.5,\"count\":1},"
+               "{\"m.q\":5,\"count\":1}");
+    CHECK_ROWS(&b, "get a select id, count(*) where n > 3 group id",
+               "{\"id\":1,\"count\":1},{\"id\":3,\"count\":1}");
     bed_close(&b);
 }
 
@@ -227,7 +238,8 @@ TEST(order_over_groups_names_columns_and_keys)
     CHECK_CODE(&b, "get a select g, count(*) group g order count(*) collate und", FENEC_QUERY);
     CHECK_CODE(&b, "get a select n, count(*) group n order n collate und", FENEC_QUERY);
     CHECK_CODE(&b, "get a select k, count(*) group lower(g) as k order k collate und", FENEC_QUERY);
-    CHECK_CODE(&b, "get a select k, count(*) group g as k order k collate und", collation_available() ? FENEC_OK : FENEC_QUERY);
+    CHECK_CODE(&b, "get a select k, count(*) group g as k order k collate und",
+               collation_available() ? FENEC_OK : FENEC_QUERY);
     bed_close(&b);
 }
 
@@ -246,8 +258,10 @@ TEST(columns_that_carry_text_order_in_its_collation)
     CHECK_ROWS(&b, "get n select name, count(*) group name limit 1", "{\"name\":\"da\",\"count\":1}");
     CHECK_ROWS(&b, "get n select min(name), max(name)", "{\"min(name)\":\"çam\",\"max(name)\":\"zil\"}");
     CHECK_ROWS(&b, "get n select max(name) as m group k order m limit 1", "{\"m\":\"çam\"}");
-    CHECK_ROWS(&b, "get n select k, first(t) as f group k order f collate und", "{\"k\":2,\"f\":\"a\"},{\"k\":1,\"f\":\"A\"},{\"k\":0,\"f\":\"b\"}");
-    CHECK_ROWS(&b, "get n select m, count(*) group m order m collate und limit 1", "{\"m\":\"a\",\"count\":1}");
+    CHECK_ROWS(&b, "get n select k, first(t) as f group k order f collate und",
+               "{\"k\":2,\"f\":\"a\"},{\"k\":1,\"f\":\"A\"},{\"k\":0,\"f\":\"b\"}");
+    CHECK_ROWS(&b, "get n select m, count(*) group m order m collate und limit 1",
+               "{\"m\":\"a\",\"count\":1}");
     CHECK_ROWS(&b, "get n select m, count(*) group m order m limit 1", "{\"m\":\"A\",\"count\":1}");
     bed_close(&b);
 }
@@ -258,7 +272,8 @@ TEST(keys_that_compare_equal_go_by_their_first_rows)
     bed_open(&b);
     bed_do(&b, "create collection e (m json, f float)");
     bed_do(&b, "put e [{m: 3.0, f: -0.0}, {m: 3, f: 0.0}, {m: 3.0}, {m: 2}, {m: 3}]");
-    CHECK_ROWS(&b, "get e select count(*) as c, first(id) as i group m", "{\"c\":1,\"i\":4},{\"c\":2,\"i\":1},{\"c\":2,\"i\":2}");
+    CHECK_ROWS(&b, "get e select count(*) as c, first(id) as i group m",
+               "{\"c\":1,\"i\":4},{\"c\":2,\"i\":1},{\"c\":2,\"i\":2}");
     CHECK_ROWS(&b, "get e select f, count(*) where f is not null group f", "{\"f\":0,\"count\":2}");
     bed_close(&b);
 }
@@ -268,11 +283,13 @@ TEST(names_of_keys_and_items_stand_for_keys)
     bed b;
     bed_open(&b);
     bed_do(&b, "create collection w (h int, n int, at timestamp)");
-    bed_do(&b, "put w [{h: 1, n: 5, at: \"2026-05-03T09:10:00Z\"}, {h: 2, n: 6, at: \"2026-05-03T09:50:00Z\"}, "
+    bed_do(&b, "put w [{h: 1, n: 5, at: \"2026-05-03T09:10:00Z\"}, {h: 2, n: 6, "
+               "at: \"2026-05-03T09:50:00Z\"}, "
                "{h: 2, n: 7, at: \"2026-05-03T10:50:00Z\"}]");
     CHECK_ROWS(&b, "get w select bucket(at, 1h) as h, count(*) group h",
                "{\"h\":\"2026-05-03T09:00:00Z\",\"count\":2},{\"h\":\"2026-05-03T10:00:00Z\",\"count\":1}");
-    CHECK_ROWS(&b, "get w select count(*), n as h group h", "{\"count\":1,\"h\":5},{\"count\":1,\"h\":6},{\"count\":1,\"h\":7}");
+    CHECK_ROWS(&b, "get w select count(*), n as h group h",
+               "{\"count\":1,\"h\":5},{\"count\":1,\"h\":6},{\"count\":1,\"h\":7}");
     CHECK_ROWS(&b, "get w select q, sum(n) group h * 10 as q having q > 10", "{\"q\":20,\"sum(n)\":13}");
     CHECK_ROWS(&b, "get w select h, sum(n) group n - n as h", "{\"h\":0,\"sum(n)\":18}");
     CHECK_ROWS(&b, "get w select h + 1 as next, count(*) group h order next desc",
@@ -286,11 +303,13 @@ TEST(having_is_worked_out_before_the_items)
 {
     bed b;
     open_rows(&b);
-    CHECK_ROWS(&b, "get a select g, count(*) as c group g having c >= 2 and g != \"r\"", "{\"g\":\"p\",\"c\":2}");
+    CHECK_ROWS(&b, "get a select g, count(*) as c group g having c >= 2 and g != \"r\"",
+               "{\"g\":\"p\",\"c\":2}");
     CHECK_ROWS(&b, "get a select g, count(*) group g having max(n) > 5", "{\"g\":\"r\",\"count\":2}");
     CHECK_ROWS(&b, "get a select g, count(*) group g having max(n) > 3 count", "{\"count\":2}");
     CHECK_ROWS(&b, "get a select g, count(*) group g count", "{\"count\":3}");
-    CHECK_ROWS(&b, "get a select 10 / (count(*) - 1) as v group g having count(*) > 1", "{\"v\":10},{\"v\":10}");
+    CHECK_ROWS(&b, "get a select 10 / (count(*) - 1) as v group g having count(*) > 1",
+               "{\"v\":10},{\"v\":10}");
     CHECK_CODE(&b, "get a select 10 / (count(*) - 1) as v group g having g is null", FENEC_QUERY);
     CHECK_ROWS(&b, "get a select g, sum(n) as n group g having n > 4", "{\"g\":\"r\",\"n\":11}");
     CHECK_CODE(&b, "get a select g, count(*) group g require 3", FENEC_OK);
@@ -305,8 +324,10 @@ TEST(rows_past_their_time_are_in_no_group)
     bed b;
     bed_open(&b);
     bed_do(&b, "create collection s (k text, seen timestamp @ttl(1h))");
-    bed_do(&b, "put s [{k: \"a\", seen: \"2001-01-01T00:00:00Z\"}, {k: \"b\", seen: \"2999-01-01T00:00:00Z\"}]");
-    CHECK_ROWS(&b, "get s select count(*), min(seen)", "{\"count\":1,\"min(seen)\":\"2999-01-01T00:00:00Z\"}");
+    bed_do(&b, "put s [{k: \"a\", seen: \"2001-01-01T00:00:00Z\"}, {k: \"b\", "
+               "seen: \"2999-01-01T00:00:00Z\"}]");
+    CHECK_ROWS(&b, "get s select count(*), min(seen)",
+               "{\"count\":1,\"min(seen)\":\"2999-01-01T00:00:00Z\"}");
     CHECK_ROWS(&b, "get s select k, count(*) group k", "{\"k\":\"b\",\"count\":1}");
     bed_close(&b);
 }
@@ -318,7 +339,8 @@ TEST(sketches_are_the_bytes_of_the_appendix)
     bed_do(&b, "create collection u (t text, s bytes)");
     bed_do(&b, "put u [{t: \"a\"}, {t: \"a\"}, {}]");
     /* "a" is hashed to 0x532d2468b6dd6317: register 5323, rank 2 */
-    CHECK_ROWS(&b, "get u select hll_accumulate(t) as s, approx_count_distinct(t) as n", "{\"s\":[2,14,203,20,2],\"n\":1}");
+    CHECK_ROWS(&b, "get u select hll_accumulate(t) as s, approx_count_distinct(t) as n",
+               "{\"s\":[2,14,203,20,2],\"n\":1}");
     CHECK_CODE(&b, "set u {s: $1} where id = 1", FENEC_QUERY);
     CHECK_INT(bed_run(&b, "set u {s: $1} where id = 1", "[[2,14,203,20,2]]", NULL, 0), FENEC_OK);
     CHECK_INT(bed_run(&b, "set u {s: $1} where id = 2", "[[2,14,0,0,9,203,20,1]]", NULL, 0), FENEC_OK);
@@ -337,7 +359,8 @@ TEST(explain_tells_how_many_rows_went_into_how_many_groups)
     bed b;
     open_rows(&b);
     CHECK_ROWS(&b, "explain get a select g, count(*) group g",
-               "{\"plan\":\"filter: none\"},{\"plan\":\"aggregate: 5 rows into 3 groups\"},{\"plan\":\"rows: 3\"}");
+               "{\"plan\":\"filter: none\"},{\"plan\":\"aggregate: 5 rows into 3 groups\"},"
+               "{\"plan\":\"rows: 3\"}");
     CHECK(strstr(bed_rows(&b, "explain get a select g, count(*) group g having g is null count", NULL), "\"count: 1\"") != NULL);
     bed_close(&b);
 }
@@ -352,7 +375,8 @@ TEST(the_ends_of_an_ordered_index_are_those_of_a_scan)
 
     bed_open(&b);
     bed_do(&b, "create collection plain (n int, f float, t text, at timestamp, m json)");
-    bed_do(&b, "create collection ordered (n int @sorted, f float @sorted, t text @sorted, at timestamp @sorted, m json)");
+    bed_do(&b, "create collection ordered (n int @sorted, f float @sorted, t text @sorted, "
+               "at timestamp @sorted, m json)");
     bed_do(&b, "create index on ordered (m.v) @sorted");
     for (int step = 0; step < 400; step++) {
         char text[1200];
@@ -381,12 +405,15 @@ TEST(the_ends_of_an_ordered_index_are_those_of_a_scan)
         }
     }
     bed_do(&b, "del ordered where id > 0");
-    CHECK_ROWS(&b, "get ordered select min(n), max(t), count(*)", "{\"min(n)\":null,\"max(t)\":null,\"count\":0}");
+    CHECK_ROWS(&b, "get ordered select min(n), max(t), count(*)",
+               "{\"min(n)\":null,\"max(t)\":null,\"count\":0}");
     bed_do(&b, "put ordered {f: 1}");
     CHECK_ROWS(&b, "explain get ordered select min(n), max(f)",
-               "{\"plan\":\"aggregate: the ends of ordered indexes, no further row read\"},{\"plan\":\"rows: 1\"}");
+               "{\"plan\":\"aggregate: the ends of ordered indexes, no further row read\"},"
+               "{\"plan\":\"rows: 1\"}");
     CHECK_ROWS(&b, "explain get ordered select max(f) where n is null limit 5",
-               "{\"plan\":\"filter: full scan, 1 rows tested, 1 matched\"},{\"plan\":\"aggregate: 1 rows into one\"},"
+               "{\"plan\":\"filter: full scan, 1 rows tested, 1 matched\"},"
+               "{\"plan\":\"aggregate: 1 rows into one\"},"
                "{\"plan\":\"rows: 1\"}");
     bed_close(&b);
 }
@@ -414,7 +441,8 @@ TEST(groups_put_aside_answer_as_groups_in_memory)
     static const char *const texts[] = {
         "get t select k, count(*), sum(n), avg(f), sum(f) group k",
         "get t select k, min(s), max(s), first(s), last(s), first(s by n) as f, last(s by f) as l group k",
-        "get t select k, count(distinct n), count(distinct s), approx_count_distinct(n), hll_accumulate(s) group k",
+        "get t select k, count(distinct n), count(distinct s), approx_count_distinct(n), "
+        "hll_accumulate(s) group k",
         "get t select k, j, count(*), max(n) group k, j",
         "get t select n, count(*) as c group n order c desc limit 20 offset 3",
         "get t select k, sum(n) as t group k having t > 5000 order t",

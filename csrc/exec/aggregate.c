@@ -217,7 +217,8 @@ static int bind_columns(binder *w, error *err)
             return rc;
         p->having = n;
     }
-    return answer_columns_make(&p->names, w->a, names, lens, list->column_count) ? FENEC_OK : fail_memory(err);
+    return answer_columns_make(&p->names, w->a, names, lens, list->column_count) ? FENEC_OK
+                                                                                 : fail_memory(err);
 }
 
 /* ---- order over groups ---- */
@@ -453,7 +454,8 @@ static int plain_key(const key *k, const row *r, const uint8_t **bytes, size_t *
     if (*len == 0) {
         *bytes = null;
         *len = 1;
-    } else if ((*bytes)[0] == RECORD_SIDE || (k->e->field->type.kind == TYPE_FLOAT && (*bytes)[*len - 1] == 0x80)) {
+    } else if ((*bytes)[0] == RECORD_SIDE ||
+               (k->e->field->type.kind == TYPE_FLOAT && (*bytes)[*len - 1] == 0x80)) {
         *len = 0; /* elsewhere; a float that may be -0.0 */
     }
     return FENEC_OK;
@@ -526,7 +528,8 @@ int aggregation_ends(aggregation *g, bool *found, error *err)
         const tally *t = &p->calls.items[i];
         if (t->kind == TALLY_COUNT)
             continue;
-        int rc = extreme_value(p->of, extreme_index(p->of, t->e), t->e, t->kind == TALLY_MAX, g->cx, &ends[i], found, err);
+        int rc = extreme_value(p->of, extreme_index(p->of, t->e), t->e, t->kind == TALLY_MAX, g->cx, &ends[i],
+                               found, err);
         if (rc || !*found)
             return rc;
     }
@@ -652,7 +655,8 @@ static int answer_row_of(answering *w, value *columns, aggregation_visit *visit,
     return rc ? rc : visit(to, columns, err);
 }
 
-static int answer_page(answering *w, size_t from, value *columns, aggregation_visit *visit, void *to, error *err)
+static int answer_page(answering *w, size_t from, value *columns, aggregation_visit *visit, void *to,
+                       error *err)
 {
     arena *memory = w->g->cx->memory;
     const group *of;
@@ -704,7 +708,8 @@ int aggregation_each(aggregation *g, aggregation_visit *visit, void *to, error *
 
     if (!columns)
         return fail_memory(err);
-    return g->p->is_grouped ? answer_groups(&w, columns, visit, to, err) : answer_row_of(&w, columns, visit, to, err);
+    return g->p->is_grouped ? answer_groups(&w, columns, visit, to, err)
+                            : answer_row_of(&w, columns, visit, to, err);
 }
 
 void aggregation_keep(aggregation *g, aggregation_test *keep, void *with)
@@ -729,8 +734,8 @@ int aggregation_groups(aggregation *g, int64_t *out, error *err)
 void aggregation_explain(const aggregation *g, explain *x)
 {
     if (g->p->is_grouped)
-        explain_step(x, "aggregate: %" PRIu64 " rows into %" PRIu64 " groups%s", g->rows, groups_count(&g->groups),
-                     g->groups.aside ? ", put aside on the way" : "");
+        explain_step(x, "aggregate: %" PRIu64 " rows into %" PRIu64 " groups%s", g->rows,
+                     groups_count(&g->groups), g->groups.aside ? ", put aside on the way" : "");
     else if (g->has_ends)
         explain_step(x, "aggregate: the ends of ordered indexes, no further row read");
     else

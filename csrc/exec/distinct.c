@@ -51,7 +51,8 @@ int distinct_add(distinct *d, uint64_t owner, const uint8_t *bytes, size_t len, 
     if (d->slots) {
         for (at = hash & d->mask; d->slots[at].entry; at = (at + 1) & d->mask) {
             const distinct_entry *e = d->slots[at].entry;
-            if (d->slots[at].hash == hash && e->owner == owner && e->len == len && !memcmp(e->bytes, bytes, len))
+            if (d->slots[at].hash == hash && e->owner == owner && e->len == len &&
+                !memcmp(e->bytes, bytes, len))
                 return FENEC_OK;
         }
     }

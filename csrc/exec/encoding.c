@@ -186,7 +186,8 @@ static int pack_elements(buffer *out, const value *v, unsigned depth, error *err
 
     packed_iterate(&it, v);
     for (;;) {
-        rc = v->kind == VALUE_OBJECT ? packed_next_member(&it, &key, &element, NULL) : packed_next(&it, &element, NULL);
+        rc = v->kind == VALUE_OBJECT ? packed_next_member(&it, &key, &element, NULL)
+                                     : packed_next(&it, &element, NULL);
         if (rc)
             break;
         if (v->kind == VALUE_OBJECT)

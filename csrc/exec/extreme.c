@@ -13,8 +13,8 @@ const catalog_index *extreme_index(const collection *of, const bound *name)
 }
 
 /* The first entry of a range, from its low or its high end: *len 0 where there is none. */
-static int first_entry(conn *c, const catalog_index *index, const key_range *range, bool descending, int64_t *id,
-                       uint8_t *kind, size_t *len, error *err)
+static int first_entry(conn *c, const catalog_index *index, const key_range *range, bool descending,
+                       int64_t *id, uint8_t *kind, size_t *len, error *err)
 {
     const uint8_t *key;
     cursor cur = {0};

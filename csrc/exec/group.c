@@ -198,8 +198,8 @@ static group *group_new(const groups *t, uint64_t hash, const uint8_t *key, size
 }
 
 /* A group from the bytes it was put aside as. */
-static int take_back(const groups *t, uint64_t hash, const uint8_t *bytes, size_t len, tally_room *room, group **out,
-                     error *err)
+static int take_back(const groups *t, uint64_t hash, const uint8_t *bytes, size_t len, tally_room *room,
+                     group **out, error *err)
 {
     if (len < ASIDE_HEAD || len - ASIDE_HEAD < bytes_u64(bytes + 8))
         return fail(err, FENEC_CORRUPT, "a group that was put aside is damaged");
@@ -209,7 +209,8 @@ static int take_back(const groups *t, uint64_t hash, const uint8_t *bytes, size_
         return fail_memory(err);
     g->number = bytes_u64(bytes);
     *out = g;
-    return tallies_unpack(t->of, g->states, bytes + ASIDE_HEAD + key_len, len - ASIDE_HEAD - key_len, room, err);
+    return tallies_unpack(t->of, g->states, bytes + ASIDE_HEAD + key_len, len - ASIDE_HEAD - key_len, room,
+                          err);
 }
 
 /* ---- the table ---- */

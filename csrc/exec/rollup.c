@@ -93,8 +93,8 @@ static int fold_rows(const rollup_plan *p, const context *cx, aggregation *g, ex
     return rc;
 }
 
-int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit, void *to,
-                explain *x, error *err)
+int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit,
+                void *to, explain *x, error *err)
 {
     tally_limits limits = {0};
     aggregation *g;

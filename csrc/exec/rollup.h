@@ -18,9 +18,10 @@ typedef struct rollup_kept {
     void *with;
 } rollup_kept;
 
-/* The rows of the answer, in order: one, or one per group of the page. `kept` may be NULL. Steps are told to x. */
-int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit, void *to,
-                explain *x, error *err);
+/* The rows of the answer, in order: one, or one per group of the page. `kept` may be NULL. Steps are told
+ * to x. */
+int rollup_each(const rollup_plan *p, const context *cx, const rollup_kept *kept, aggregation_visit *visit,
+                void *to, explain *x, error *err);
 
 /* `count` after `group`: the groups that pass `having` and are kept. */
 int rollup_count(const rollup_plan *p, const context *cx, const rollup_kept *kept, int64_t *out, explain *x,

@@ -22,7 +22,8 @@ static int hold(const sketch_room *room, uint64_t bytes, error *err)
 {
     *room->held += bytes;
     if (*room->held > SKETCHES_BYTES_MAX)
-        return fail(err, FENEC_QUERY, "the sketches of a statement take more than %u MiB", SKETCHES_BYTES_MAX >> 20);
+        return fail(err, FENEC_QUERY, "the sketches of a statement take more than %u MiB",
+                    SKETCHES_BYTES_MAX >> 20);
     return FENEC_OK;
 }
 

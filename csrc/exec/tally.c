@@ -97,8 +97,8 @@ static int check_type(const tally *t, const catalog_field *field, error *err)
     type_write(&spelled, &field->type);
     buffer_byte(&spelled, 0);
     int rc = spelled.failed ? fail_memory(err)
-                            : fail(err, FENEC_TYPE, "`%s` does not take `%s`, which is of type %s", names[t->kind],
-                                   field->name, (const char *)spelled.bytes);
+                            : fail(err, FENEC_TYPE, "`%s` does not take `%s`, which is of type %s",
+                                   names[t->kind], field->name, (const char *)spelled.bytes);
     buffer_clear(&spelled);
     return rc;
 }
@@ -185,8 +185,8 @@ static bool same_call(const expr *a, const expr *b)
     return true;
 }
 
-int tallies_bind(tallies *t, const expr *call, const collection *of, constants *once, arena *a, uint32_t *place,
-                 error *err)
+int tallies_bind(tallies *t, const expr *call, const collection *of, constants *once, arena *a,
+                 uint32_t *place, error *err)
 {
     tally made = {0};
 
@@ -378,7 +378,8 @@ static int add_to_sketch(const tally *t, sketch *s, const value *v, tally_run *r
     } else if (v->kind == VALUE_BYTES) {
         rc = sketch_merge(s, v->bytes, v->len, &room, err);
     } else {
-        rc = fail(err, FENEC_TYPE, "`hll_combine` takes sketches, which are bytes, not %s", value_kind_name(v));
+        rc = fail(err, FENEC_TYPE, "`hll_combine` takes sketches, which are bytes, not %s",
+                  value_kind_name(v));
     }
     r->sketch_bytes += r->limits->sketches - before;
     return rc;
@@ -559,7 +560,8 @@ void tallies_pack(const tallies *t, const void *states, buffer *out)
     }
 }
 
-int tallies_unpack(const tallies *t, void *states, const uint8_t *bytes, size_t len, tally_room *room, error *err)
+int tallies_unpack(const tallies *t, void *states, const uint8_t *bytes, size_t len, tally_room *room,
+                   error *err)
 {
     const uint8_t *at = bytes + t->state_len, *end = bytes + len;
 

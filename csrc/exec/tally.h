@@ -54,8 +54,8 @@ typedef struct tallies {
 } tallies;
 
 /* The place of a call among them, which is added unless it stands there. NOT_FOUND, TYPE, FENEC_QUERY. */
-int tallies_bind(tallies *t, const expr *call, const collection *of, constants *once, arena *a, uint32_t *place,
-                 error *err);
+int tallies_bind(tallies *t, const expr *call, const collection *of, constants *once, arena *a,
+                 uint32_t *place, error *err);
 
 /* What a statement may hold, counted over all its runs. Starts as {0}. */
 typedef struct tally_limits {
@@ -94,6 +94,7 @@ void tally_answer(const tally *t, const void *states, value *out);
 /* Appends the states, and reads them back into states[0..state_len) and a room: CORRUPT where the bytes
  * are none of ours, PANIC. */
 void tallies_pack(const tallies *t, const void *states, buffer *out);
-int tallies_unpack(const tallies *t, void *states, const uint8_t *bytes, size_t len, tally_room *room, error *err);
+int tallies_unpack(const tallies *t, void *states, const uint8_t *bytes, size_t len, tally_room *room,
+                   error *err);
 
 #endif

@@ -29,7 +29,8 @@ int spill_open(spill **out, error *err)
     if (!s)
         return fail_memory(err);
     /* No name: a file of the folder for temporary ones, unlinked from the start where that can be. */
-    int rc = sqlite3_open_v2("", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    int rc = sqlite3_open_v2("", &s->db, flags, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(s->db,
                           "pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -8192;"
