@@ -43,7 +43,7 @@ static const char *names(bed *b, const char *text)
 
 #define CHECK_NAMES(b, text, want) CHECK_TEXT(names(b, text), want)
 
-static void put_names(bed *b, const char *collection, const char *list)
+static void put_names(bed *b, const char *to, const char *list)
 {
     char each[400];
 
@@ -51,14 +51,14 @@ static void put_names(bed *b, const char *collection, const char *list)
         size_t len = strcspn(at, ",");
         memcpy(each, at, len);
         each[len] = 0;
-        bed_do(b, format("put %s {name: '%s'}", collection, each));
+        bed_do(b, format("put %s {name: '%s'}", to, each));
         at += len + (at[len] == ',');
     }
 }
 
 TEST(order_collate_orders_as_the_table_of_chapter_3)
 {
-    static const char *const table[][4] = {
+    static const char *const cases[][4] = {
         {"Irmak,Zeynep,cem,Çağla,İlker,ılgaz", "Irmak,Zeynep,cem,Çağla,İlker,ılgaz", "Çağla,cem,İlker,Irmak,ılgaz,Zeynep",
          "cem,Çağla,ılgaz,Irmak,İlker,Zeynep"},
         {"Zoë,anna,Ζωή,山田,Борис,Émile", "Zoë,anna,Émile,Ζωή,Борис,山田", "anna,Émile,Zoë,Ζωή,Борис,山田",
@@ -71,20 +71,20 @@ TEST(order_collate_orders_as_the_table_of_chapter_3)
 
     if (!collation_available())
         return;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bed_open(&b);
         bed_do(&b, "create collection t (name text); create collection u (name text collate und @sorted);"
                    "create collection r (name text collate tr @sorted)");
-        put_names(&b, "t", table[i][0]);
-        put_names(&b, "u", table[i][0]);
-        put_names(&b, "r", table[i][0]);
-        CHECK_NAMES(&b, "get t order name", table[i][1]);
-        CHECK_NAMES(&b, "get t order name collate und", table[i][2]);
-        CHECK_NAMES(&b, "get t order name collate tr asc", table[i][3]);
-        CHECK_NAMES(&b, "get u order name limit 100", table[i][2]);
-        CHECK_NAMES(&b, "get r order name limit 100", table[i][3]);
+        put_names(&b, "t", cases[i][0]);
+        put_names(&b, "u", cases[i][0]);
+        put_names(&b, "r", cases[i][0]);
+        CHECK_NAMES(&b, "get t order name", cases[i][1]);
+        CHECK_NAMES(&b, "get t order name collate und", cases[i][2]);
+        CHECK_NAMES(&b, "get t order name collate tr asc", cases[i][3]);
+        CHECK_NAMES(&b, "get u order name limit 100", cases[i][2]);
+        CHECK_NAMES(&b, "get r order name limit 100", cases[i][3]);
         /* What is named wins over the field's. */
-        CHECK_NAMES(&b, "get r order name collate und limit 100", table[i][2]);
+        CHECK_NAMES(&b, "get r order name collate und limit 100", cases[i][2]);
         bed_close(&b);
     }
 }
