@@ -239,11 +239,7 @@ static int find_rows(level_run *n, const row *parent, const value columns[], acc
     *none = n->want.none;
     if (rc || *none)
         return rc;
-    rc = pairing_access(&n->l->on, &n->want, a, err);
-    if (a->kind == ACCESS_KEY) {
-        a->kind = ACCESS_PROBE;
-        a->probe = &n->probe;
-    }
+    rc = pairing_access(&n->l->on, &n->want, &n->probe, a, err);
     n->pick.before = a->exact ? NULL : is_child;
     n->pick.also = n->next && n->next->l->l->required ? survives : NULL;
     return rc;

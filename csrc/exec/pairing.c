@@ -243,13 +243,14 @@ int pairing_want(const pairing *p, const row *parent, const value columns[], are
 /* ---- through the index ---- */
 
 /* The keys under which values equal to v stand in an equality index over type t: from key[0..*split) to
- * key[*split..len). False: there are none. *exact: nothing else stands under them. */
+ * key[*split..len), or that one alone where the two are the same. False: there are none. *exact: nothing
+ * else stands under them. */
 static bool equal_keys(const type *t, const value *v, buffer *key, size_t *split, bool *exact)
 {
     value low = *v, high = *v;
+    bool one = true;
 
     key->len = 0;
-    *exact = true;
     if (is_number(v) && (t->kind == TYPE_INT || t->kind == TYPE_TIMESTAMP)) {
         bool instants = t->kind == TYPE_TIMESTAMP;
         int64_t from, to;
@@ -257,40 +258,48 @@ static bool equal_keys(const type *t, const value *v, buffer *key, size_t *split
             return false;
         low = instants ? value_timestamp(from) : value_int(from);
         high = instants ? value_timestamp(to) : value_int(to);
+        one = from == to;
     } else if (is_number(v) && (t->kind == TYPE_FLOAT || v->kind == VALUE_TIMESTAMP)) {
         low = high = value_float(double_of(v));
     }
-    *exact &= key_stored(key, KEY_HASHED, t, false, &low) == KEY_EXACT;
-    *split = key->len;
-    *exact &= key_stored(key, KEY_HASHED, t, false, &high) == KEY_EXACT;
+    *exact = key_stored(key, KEY_HASHED, t, false, &low) == KEY_EXACT;
+    *split = one ? 0 : key->len;
+    if (!one)
+        *exact &= key_stored(key, KEY_HASHED, t, false, &high) == KEY_EXACT;
     return true;
 }
 
-static int access_by_key(const pairing *p, const wanted *w, access *out, bool *exact, error *err)
+static int access_by_key(const pairing *p, const wanted *w, probe *through, access *out, bool *exact, error *err)
 {
-    size_t low_len;
-    const value *v = &w->values[p->probed];
+    access_bounds *b = &out->bounds;
+    size_t split;
 
-    if (!equal_keys(&p->keys[p->probed].child_type, v, w->key, &low_len, exact)) {
+    if (!equal_keys(&p->keys[p->probed].child_type, &w->values[p->probed], w->key, &split, exact)) {
         out->kind = ACCESS_LIST;
         out->is_made = true;
         return FENEC_OK;
     }
     if (w->key->failed)
         return fail_memory(err);
-    out->bounds.low_len = low_len;
-    out->bounds.high_len = w->key->len - low_len;
-    memcpy(out->bounds.low, w->key->bytes, low_len);
-    memcpy(out->bounds.high, w->key->bytes + low_len, out->bounds.high_len);
-    out->bounds.has_low = out->bounds.has_high = true;
-    out->bounds.above_low = out->bounds.below_high = false;
+    if (split == 0) {
+        out->kind = ACCESS_PROBE;
+        out->probe = through;
+        b->low_len = w->key->len;
+        memcpy(b->low, w->key->bytes, b->low_len);
+        return FENEC_OK;
+    }
+    out->kind = ACCESS_RANGE;
     out->index = p->index;
-    out->kind = low_len == out->bounds.high_len && !memcmp(out->bounds.low, out->bounds.high, low_len) ? ACCESS_KEY
-                                                                                                      : ACCESS_RANGE;
+    b->low_len = split;
+    b->high_len = w->key->len - split;
+    memcpy(b->low, w->key->bytes, split);
+    memcpy(b->high, w->key->bytes + split, b->high_len);
+    b->has_low = b->has_high = true;
+    b->above_low = b->below_high = false;
     return FENEC_OK;
 }
 
-int pairing_access(const pairing *p, const wanted *w, access *out, error *err)
+int pairing_access(const pairing *p, const wanted *w, probe *through, access *out, error *err)
 {
     bool exact = true;
     int rc = FENEC_OK;
@@ -300,7 +309,7 @@ int pairing_access(const pairing *p, const wanted *w, access *out, error *err)
     out->index = NULL;
     out->list = NULL;
     if (p->index) {
-        rc = access_by_key(p, w, out, &exact, err);
+        rc = access_by_key(p, w, through, out, &exact, err);
     } else {
         out->kind = ACCESS_SCAN;
         if (!integers_equal(&w->values[p->probed], false, &out->low, &out->high))
@@ -362,19 +371,19 @@ static int parents_by_key(const catalog_index *index, const type *t, const value
 {
     cursor cur = {0};
     const uint8_t *bytes;
-    size_t len, low_len;
+    size_t len, split;
     int64_t id;
     bool keys_exact;
 
-    if (!equal_keys(t, v, key, &low_len, &keys_exact))
+    if (!equal_keys(t, v, key, &split, &keys_exact))
         return FENEC_OK;
     if (key->failed)
         return fail_memory(err);
     *exact &= keys_exact;
     const key_range range = {.low = key->bytes,
-                             .low_len = low_len,
-                             .high = key->bytes + low_len,
-                             .high_len = key->len - low_len,
+                             .low_len = split ? split : key->len,
+                             .high = key->bytes + split,
+                             .high_len = key->len - split,
                              .has_low = true,
                              .has_high = true};
     int rc = cursor_entries(&cur, c, table_index(index->number), &range, false, err);

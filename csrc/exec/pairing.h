@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "exec/access.h"
 #include "exec/context.h"
+#include "store/probe.h"
 
 /* One side of a pair: a field, or the id. */
 typedef struct pairing_side {
@@ -49,8 +50,8 @@ typedef struct wanted {
 /* Of a row, or of the columns of a group. What it takes from `a` stays until the caller gives it back. */
 int pairing_want(const pairing *p, const row *parent, const value columns[], arena *a, wanted *w, error *err);
 
-/* The rows an index names for them: access_clear lets it go. */
-int pairing_access(const pairing *p, const wanted *w, access *out, error *err);
+/* The rows an index names for them, those of one key through `through`: access_clear lets it go. */
+int pairing_access(const pairing *p, const wanted *w, probe *through, access *out, error *err);
 
 /* Whether a row has them. */
 int pairing_holds(const pairing *p, const wanted *w, const row *child, arena *a, bool *out, error *err);

@@ -1,6 +1,5 @@
 #include "store/probe.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "store/inside.h"
@@ -9,8 +8,8 @@ enum {
     NEAR = 4,       /* entries passed over rather than sought past */
     JUMPS_MAX = 3,  /* after so many in a row each key is looked for alone */
     TRY_AGAIN = 64, /* keys after which neighbours are hoped for once more */
-    KEY_COLUMN = 1,
-    ROW_COLUMN = 2
+    ROW_COLUMN = 1,
+    KEY_COLUMN = 2
 };
 
 void probe_init(probe *p, conn *c, uint32_t index, uint32_t collection)
@@ -80,24 +79,22 @@ static int seek(probe *p, error *err)
     return rc ? conn_fail(p->c, rc, "cannot bind a key", err) : FENEC_OK;
 }
 
-/* Whether the statement goes on to a key above the last one. It then stands on its first entry, or past
- * where that would be. */
+/* Whether the statement goes on to a key above the last one. It then stands on its first entry (`found`), or
+ * past where that would be. */
 static int go_on(probe *p, bool *near, error *err)
 {
-    int code = FENEC_OK;
-
     *near = false;
-    for (int i = 0; !p->ended && i <= NEAR; i++) {
-        if (p->ahead) {
-            *near = order_ahead(p) >= 0;
-            if (*near)
-                return FENEC_OK;
+    for (int i = 0; i <= NEAR; i++) {
+        int order = p->ended ? 1 : p->ahead ? order_ahead(p) : -1;
+        if (order >= 0) {
+            *near = true;
+            p->found = order == 0;
+            return FENEC_OK;
         }
-        code = step(p, err);
+        int code = step(p, err);
         if (code && code != FN_END)
             return code;
     }
-    *near = p->ended || order_ahead(p) >= 0;
     return FENEC_OK;
 }
 
@@ -111,6 +108,7 @@ int probe_key(probe *p, const uint8_t *key, size_t len, error *err)
     bool goes_on = p->statement && !p->alone && p->len && order_keys(key, len, p->key, p->len) > 0;
     memcpy(p->key, key, len);
     p->len = len;
+    p->found = false;
     if (p->jumps >= JUMPS_MAX && ++p->asked % TRY_AGAIN == 0)
         p->jumps = 0;
     if (goes_on)
@@ -126,32 +124,25 @@ int probe_key(probe *p, const uint8_t *key, size_t len, error *err)
     return code == FN_END ? FENEC_OK : code;
 }
 
-static int hand_out(probe *p, int64_t *id, const uint8_t **bytes, size_t *len, error *err)
-{
-    sqlite3_stmt *st = p->statement->prepared;
-    const void *row = sqlite3_column_blob(st, ROW_COLUMN);
-
-    *id = sqlite3_column_int64(st, 0);
-    *len = (size_t)sqlite3_column_bytes(st, ROW_COLUMN);
-    if (!row && *len)
-        return fail_memory(err);
-    if (!row)
-        return fail(err, FENEC_CORRUPT, "an index names row %" PRId64 ", which is not there", *id);
-    *bytes = row;
-    p->ahead = false;
-    return FENEC_OK;
-}
-
 int probe_next(probe *p, int64_t *id, const uint8_t **bytes, size_t *len, error *err)
 {
-    if (!p->statement || p->ended)
+    if (!p->statement || p->ended || (p->ahead && !p->found))
         return FN_END;
     if (!p->ahead) {
         int code = step(p, err);
         if (code)
             return code;
+        p->found = p->alone || order_ahead(p) == 0;
+        if (!p->found)
+            return FN_END;
     }
-    if (!p->alone && order_ahead(p) != 0)
-        return FN_END;
-    return hand_out(p, id, bytes, len, err);
+    sqlite3_stmt *st = p->statement->prepared;
+    const void *row = sqlite3_column_blob(st, ROW_COLUMN);
+    *len = (size_t)sqlite3_column_bytes(st, ROW_COLUMN);
+    *id = sqlite3_column_int64(st, 0);
+    if (!row && *len)
+        return fail_memory(err);
+    *bytes = row ? row : (const uint8_t *)"";
+    p->ahead = false;
+    return FENEC_OK;
 }

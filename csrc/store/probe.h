@@ -21,6 +21,7 @@ typedef struct probe {
     struct statement *statement; /* NULL: closed, or at the end */
     bool alone;    /* it stands on the entries of one key alone */
     bool ahead;    /* it stands on an entry that was not handed out */
+    bool found;    /* and that one has the key asked for */
     bool ended;    /* there is none after the last one */
     uint8_t key[PROBE_KEY_MAX];
     size_t len;    /* of the key asked for; 0: none was */
@@ -34,8 +35,8 @@ void probe_close(probe *p);
 /* Asks for a key. */
 int probe_key(probe *p, const uint8_t *key, size_t len, error *err);
 
-/* The next of its rows, ids ascending. FN_END; CORRUPT where an entry has no row. The bytes stay until the
- * next call. */
+/* The next of its rows, ids ascending. FN_END. The bytes stay until the next call. An entry whose row is
+ * not there is passed over. */
 int probe_next(probe *p, int64_t *id, const uint8_t **bytes, size_t *len, error *err);
 
 #endif
