@@ -118,6 +118,9 @@ uint64_t index_order(const index_spec *spec, const catalog_field *field);
 /* BUILDING or UNBUILT becomes READY. */
 int catalog_index_ready(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
                         error *err);
+/* READY becomes UNBUILT, its table empty: what it held is damaged. */
+int catalog_index_lost(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
+                       error *err);
 /* The index and its table go. */
 int catalog_remove_index(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
                          error *err);

@@ -353,6 +353,28 @@ int catalog_index_ready(const catalog *cat, conn *c, const collection *of, uint3
     return rc;
 }
 
+int catalog_index_lost(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
+                       error *err)
+{
+    collection draft;
+    arena scratch;
+    int rc;
+
+    arena_init(&scratch);
+    rc = draft_of(of, &scratch, &draft, err);
+    if (rc == FENEC_OK) {
+        draft.shape = of->shape;
+        for (uint32_t i = 0; i < draft.index_count; i++)
+            if (draft.indexes[i].number == number && draft.indexes[i].state == INDEX_READY)
+                draft.indexes[i].state = INDEX_UNBUILT;
+        rc = drop_index_tables(c, number, err);
+    }
+    if (rc == FENEC_OK)
+        rc = publish(cat, c, of, &draft, cat->next_index, next, err);
+    arena_clear(&scratch);
+    return rc;
+}
+
 int catalog_remove_index(const catalog *cat, conn *c, const collection *of, uint32_t number, catalog **next,
                          error *err)
 {

@@ -7,7 +7,10 @@
 #include "base/error.h"
 #include "catalog/catalog.h"
 #include "exec/changes.h"
+#include "exec/context.h"
 #include "exec/id_marks.h"
+#include "exec/maintenance.h"
+#include "exec/published.h"
 #include "store/conn.h"
 #include "store/store.h"
 
@@ -20,24 +23,49 @@ typedef struct build {
     struct build *next;
 } build;
 
-/* What the blocks of one database share. `s` and `ring` are fixed, `compacting` is atomic, the rest is
+/* What the blocks of one database share. The first five are fixed, `compacting` is atomic, the rest is
  * under the writer's lock. */
 typedef struct writer {
     store *s;
     change_ring *ring;
+    maintenance *behind;
+    struct row_cache *cache; /* of the rows of search indexes */
+    struct unbuilt *unbuilt;
     id_marks marks;
     build *builds;
     _Atomic(bool) compacting;
     uint64_t seq; /* changes landed */
 } writer;
 
+struct block;
+
+/* What a kind of search index has a block do. */
+typedef struct part_kind {
+    /* Before the block lands: writes what goes with it. May be NULL. */
+    int (*land)(struct block *b, uint32_t index, version *v, error *err);
+    /* The block was put back: what it did to shared memory is undone, under the writer's lock still. May be
+     * NULL. The version is dropped after it. */
+    void (*undo)(version *v);
+} part_kind;
+
+/* What a search index is to a block that touched it. */
+typedef struct block_part {
+    uint32_t index;
+    const part_kind *kind;
+    version *v; /* the block's reference; NULL: it is to be read from the file */
+} block_part;
+
 typedef struct block {
     writer *w;
     conn *c;
+    const published *base;  /* as published */
     const catalog *cat; /* as the next statement sees it */
     catalog *own;       /* cat where a statement of the block made it, with the block's reference */
+    block_part *parts;  /* by ascending index; the scratch's memory */
+    uint32_t part_count;
     changes *noted;     /* the scratch's */
     struct scratch *scratch;
+    search_need need; /* with FN_AGAIN */
 } block;
 
 /* Waits for the writer's lock. `undo` is store_write's; the scratch is the call's. */
@@ -45,6 +73,14 @@ int block_begin(block *b, writer *w, bool undo, struct scratch *memory, error *e
 
 /* Takes a catalog that a schema statement of the block made (its reference passes on). */
 void block_schema(block *b, catalog *next);
+
+/* A search index as the block sees it, borrowed; NULL: to be read from the file. *own: block_set_part gave it. */
+version *block_get_part(const block *b, uint32_t index, bool *own);
+
+/* What it is from now on, to the block and, published with it, to everybody after it. The reference passes
+ * on, on failure too (undone then). The same version again, or another in its place, which undoes its own
+ * doings alone. */
+int block_set_part(block *b, uint32_t index, const part_kind *kind, version *v, error *err);
 
 /* FENEC_PANIC where memory ran out. */
 int block_note(block *b, uint32_t of, int64_t id, error *err);

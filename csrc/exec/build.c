@@ -204,6 +204,10 @@ static int fill_unbuilt(building *u, bool *done, error *err)
     if (!u->mark) {
         rc = table_drop(b.c, table_index(u->index), err); /* what an earlier build left */
         if (rc == FENEC_OK)
+            rc = table_drop(b.c, table_search(u->index), err);
+        if (rc == FENEC_OK)
+            rc = block_set_part(&b, u->index, NULL, NULL, err);
+        if (rc == FENEC_OK)
             rc = make_mark(u, 0, err);
     }
     to = u->mark ? u->mark->to : 0;

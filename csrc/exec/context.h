@@ -9,6 +9,17 @@
 #include "value/value.h"
 
 struct subquery_answer;
+struct published;
+struct block;
+
+/* A run ends with this, err unfilled, where a search index has to be read from the file, or built anew, before
+ * it can go on: `need` says which. Whoever began the snapshot sees to it and runs the statement again. */
+#define FN_AGAIN (-2)
+
+typedef struct search_need {
+    uint32_t collection, index;
+    bool damaged;
+} search_need;
 
 typedef struct context {
     conn *c;            /* inside a snapshot or a block */
@@ -17,6 +28,9 @@ typedef struct context {
     uint32_t param_count;
     int64_t now_ms; /* now(): one per statement */
     arena *memory;  /* of the statement: goes with its answer */
+    const struct published *state; /* of the snapshot; in a block the block's */
+    struct block *block;       /* NULL: a snapshot */
+    search_need *need;
     struct subquery_answer **answered; /* by its inner reads so far: subquery.c's, NULL to start */
 } context;
 

@@ -10,8 +10,10 @@
 #include "exec/compact.h"
 #include "exec/ddl.h"
 #include "exec/exact.h"
+#include "exec/search.h"
 #include "exec/text_cache.h"
 #include "exec/unbuilt.h"
+#include "search/row_cache.h"
 #include "value/json.h"
 
 struct database {
@@ -37,6 +39,8 @@ void database_free(database *d)
     }
     if (d->w.s)
         store_free(d->w.s);
+    maintenance_free(d->w.behind);
+    row_cache_free(d->w.cache);
     unbuilt_clear(&d->unbuilt);
     memory_free(d);
 }
@@ -67,9 +71,13 @@ static int load(database *d, error *err)
         rc = counter_get(c, &d->w.seq, err);
     if (rc == FENEC_OK && !(d->w.ring = change_ring_new(d->w.seq, cat)))
         rc = fail_memory(err);
+    published *first = rc == FENEC_OK ? published_new(NULL, cat, NULL, 0) : NULL;
+    if (rc == FENEC_OK && !first)
+        rc = fail_memory(err);
     if (rc == FENEC_OK)
-        return store_write_commit(c, &cat->head, &ticket, err);
-    store_write_rollback(c);
+        rc = store_write_commit(c, &first->head, &ticket, err);
+    else
+        store_write_rollback(c);
     if (cat)
         version_drop(&cat->head);
     return rc;
@@ -94,8 +102,12 @@ int database_open_with(database **out, const store_options *options, error *err)
         memory_free(d);
         return fail_memory(err);
     }
+    d->w.unbuilt = &d->unbuilt;
     d->texts = text_cache_new();
-    int rc = d->texts ? store_open(&d->w.s, options, err) : fail_memory(err);
+    d->w.behind = maintenance_new();
+    d->w.cache = row_cache_new(ROW_CACHE_BYTES);
+    bool made = d->texts && d->w.behind && d->w.cache;
+    int rc = made ? store_open(&d->w.s, options, err) : fail_memory(err);
     if (rc == FENEC_OK) {
         rc = load(d, err);
         if (rc != FENEC_OK)
@@ -114,6 +126,11 @@ int database_open_with(database **out, const store_options *options, error *err)
 int database_close(database *d, error *err)
 {
     atomic_store(&d->closed, true);
+    /* In a child there is no thread to wait for. */
+    int rc = store_check_fork(d->w.s, err);
+    if (rc != FENEC_OK)
+        return rc;
+    maintenance_stop(d->w.behind);
     return store_close(d->w.s, err);
 }
 
@@ -135,6 +152,8 @@ typedef struct call {
     bool *apart; /* by place: came as 32-bit floats; NULL: none did */
     buffer *out;
     size_t start; /* of the answer in it */
+    search_need need; /* with FN_AGAIN */
+    int tries;        /* so far */
 } call;
 
 static int bad_vectors(error *err, const char *why)
@@ -172,11 +191,17 @@ static int lay_vectors(call *k, const uint8_t *bytes, size_t len, error *err)
 
 /* ---- statements ---- */
 
+#define PROVIDES_MAX 64 /* of a call: each search index read from the file, and some built anew */
+
 /* What one statement runs in: its memory is given back with the next. */
-static context context_of(const call *k, conn *c, const catalog *cat, struct subquery_answer **answered)
+static context context_of(call *k, const published *of, conn *c, const catalog *cat, block *b,
+                          struct subquery_answer **answered)
 {
     return (context){.c = c,
                      .cat = cat,
+                     .state = of,
+                     .block = b,
+                     .need = b ? &b->need : &k->need,
                      .params = k->params,
                      .param_count = k->param_count,
                      .now_ms = clock_now_ms(),
@@ -203,12 +228,12 @@ static int find_plan(const call *k, uint32_t at, const context *cx, plan *out, e
 }
 
 /* Statement `at`, inside a block or (b NULL) a snapshot. Its answer replaces the one before. */
-static int run_one(const call *k, uint32_t at, conn *c, const catalog *cat, block *b, error *err)
+static int run_one(call *k, uint32_t at, const published *of, conn *c, const catalog *cat, block *b, error *err)
 {
     const stmt *s = &k->p->stmts[at];
     arena_mark here = arena_here(&k->memory->memory);
     struct subquery_answer *answered = NULL;
-    context cx = context_of(k, c, cat, &answered);
+    context cx = context_of(k, of, c, cat, b, &answered);
     plan with;
     int rc;
 
@@ -238,13 +263,13 @@ static int run_one(const call *k, uint32_t at, conn *c, const catalog *cat, bloc
     arena_rewind(&k->memory->memory, here);
     if (rc == FENEC_OK && k->out->failed)
         rc = fail_memory(err);
-    if (rc != FENEC_OK && k->p->stmt_count > 1)
+    if (rc != FENEC_OK && rc != FN_AGAIN && k->p->stmt_count > 1)
         err->at = (int)at;
     return rc;
 }
 
 /* Statements of one snapshot, all of them reads. */
-static int run_reads(call *k, uint32_t first, uint32_t count, error *err)
+static int read_snapshot(call *k, uint32_t first, uint32_t count, error *err)
 {
     version *v;
     conn *c;
@@ -252,18 +277,40 @@ static int run_reads(call *k, uint32_t first, uint32_t count, error *err)
 
     if (rc != FENEC_OK)
         return rc;
-    const catalog *cat = (const catalog *)v;
-    rc = check_exact(k, cat, err);
+    const published *of = (const published *)v;
+    rc = check_exact(k, of->cat, err);
     if (rc == FENEC_OK)
-        rc = text_bind(k->d->texts, &k->use, cat, err);
+        rc = text_bind(k->d->texts, &k->use, of->cat, err);
     for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
-        rc = run_one(k, i, c, cat, NULL, err);
+        rc = run_one(k, i, of, c, of->cat, NULL, err);
     store_read_end(c);
     return rc;
 }
 
+/* Sees to what a run ended for with FN_AGAIN. */
+static int provide(call *k, error *err)
+{
+    writer *w = &k->d->w;
+
+    if (k->tries++ >= PROVIDES_MAX)
+        return fail(err, FENEC_CORRUPT, "a search index was damaged again as soon as it was built anew");
+    if (k->need.damaged)
+        return unbuilt_rebuild(&k->d->unbuilt, w, k->need.collection, k->need.index, k->memory, err);
+    return search_read(w, k->need.collection, k->need.index, k->memory, err);
+}
+
+static int run_reads(call *k, uint32_t first, uint32_t count, error *err)
+{
+    int rc;
+
+    while ((rc = read_snapshot(k, first, count, err)) == FN_AGAIN)
+        if ((rc = provide(k, err)) != FENEC_OK)
+            return rc;
+    return rc;
+}
+
 /* Statements of one block. */
-static int run_block(call *k, uint32_t first, uint32_t count, error *err)
+static int write_block(call *k, uint32_t first, uint32_t count, error *err)
 {
     const stmt *s = &k->p->stmts[first];
     uint64_t ticket;
@@ -277,13 +324,25 @@ static int run_block(call *k, uint32_t first, uint32_t count, error *err)
     if (rc == FENEC_OK)
         rc = text_bind(k->d->texts, &k->use, b.cat, err);
     for (uint32_t i = first; i < first + count && rc == FENEC_OK; i++)
-        rc = run_one(k, i, b.c, b.cat, &b, err);
+        rc = run_one(k, i, b.base, b.c, b.cat, &b, err);
     if (rc != FENEC_OK) {
         block_rollback(&b);
+        k->need = b.need;
         return rc;
     }
     rc = block_commit(&b, &ticket, err);
+    k->need = b.need;
     return rc == FENEC_OK ? store_wait(k->d->w.s, ticket, err) : rc;
+}
+
+static int run_block(call *k, uint32_t first, uint32_t count, error *err)
+{
+    int rc;
+
+    while ((rc = write_block(k, first, count, err)) == FN_AGAIN)
+        if ((rc = provide(k, err)) != FENEC_OK)
+            return rc;
+    return rc;
 }
 
 /* What is built beside the database: a lone `create index`, a compact. */
@@ -385,7 +444,7 @@ static int run_piece(call *k, block *b, const piece *p, error *err)
                                : text_bind(k->d->texts, &k->use, b->cat, err);
     }
     for (uint32_t i = 0; rc == FENEC_OK && i < k->p->stmt_count; i++)
-        rc = run_one(k, i, b->c, b->cat, b, err);
+        rc = run_one(k, i, b->base, b->c, b->cat, b, err);
     text_end(k->d->texts, &k->use);
     return rc;
 }
@@ -414,6 +473,13 @@ int database_block(database *d, piece_source next, void *from, error *err)
                 rc = store_wait(d->w.s, ticket, err);
         } else {
             block_rollback(&b);
+        }
+        if (rc == FN_AGAIN) {
+            k.memory = whole.memory;
+            k.need = b.need;
+            rc = provide(&k, err);
+            if (rc == FENEC_OK)
+                rc = fail(err, FENEC_CORRUPT, "a search index was damaged and is built anew: run this again");
         }
     }
     buffer_clear(&unheard);
@@ -448,7 +514,7 @@ int database_checkpoint(database *d, error *err)
     return store_checkpoint(d->w.s, err);
 }
 
-/* Indexes live in the file and are kept by every write: only what a file declares without entries is left. */
+/* What a file declares without entries is built, search indexes are read and linked. */
 int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out, error *err)
 {
     text_use use = {0};
@@ -460,6 +526,8 @@ int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out
     if (rc != FENEC_OK)
         return rc;
     rc = unbuilt_warm(&d->unbuilt, &d->w, only, only_len, use.memory, &built, err);
+    if (rc == FENEC_OK)
+        rc = search_warm(&d->w, only, only_len, use.memory, err);
     text_end(d->texts, &use);
     if (rc != FENEC_OK)
         return rc;

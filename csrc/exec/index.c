@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "exec/search.h"
 #include "value/geo_cell.h"
 #include "value/packed.h"
 
@@ -98,6 +99,23 @@ static int make_room(row_keys *k, uint32_t count, error *err)
     return FENEC_OK;
 }
 
+/* Values in the place of keys. */
+static int search_values(key_pair *p, const catalog_index *x, const collection *of, const row *old,
+                         const value fresh[], arena *a, error *err)
+{
+    int rc = FENEC_OK;
+
+    p->before = p->after = value_null();
+    if (old)
+        rc = old_value(x, of, old, a, &p->before, err);
+    if (fresh)
+        p->after = fresh[x->field];
+    p->had = p->before.kind != VALUE_NULL;
+    p->gets = p->after.kind != VALUE_NULL;
+    p->same = p->had && p->gets && value_equal(&p->before, &p->after);
+    return rc;
+}
+
 int row_keys_make(row_keys *k, const collection *of, const row *old, const value fresh[], const bool touched[],
                   arena *a, error *err)
 {
@@ -112,6 +130,10 @@ int row_keys_make(row_keys *k, const collection *of, const row *old, const value
         *p = (key_pair){0};
         if (x->state == INDEX_DECLARED || (touched && !touched[x->field]))
             continue;
+        if (search_is(x->spec.kind)) {
+            rc = search_values(p, x, of, old, fresh, a, err);
+            continue;
+        }
         if (old) {
             value v;
             bool tied;
@@ -221,6 +243,22 @@ static build *build_over(const block *b, const catalog_index *x, int64_t id)
     return NULL;
 }
 
+int row_keys_search(const row_keys *k, block *b, int64_t id, error *err)
+{
+    for (uint32_t i = 0; i < k->of->index_count; i++) {
+        const catalog_index *x = &k->of->indexes[i];
+        const key_pair *p = &k->pairs[i];
+        if (!search_is(x->spec.kind) || (!p->had && !p->gets) || p->same)
+            continue;
+        if (x->state != INDEX_READY && !build_over(b, x, id))
+            continue;
+        int rc = search_write(b, k->of, x, id, &p->before, &p->after, err);
+        if (rc != FENEC_OK)
+            return rc;
+    }
+    return FENEC_OK;
+}
+
 int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err)
 {
     for (uint32_t i = 0; i < k->of->index_count; i++) {
@@ -231,7 +269,7 @@ int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err)
         build *beside = NULL;
         int rc = FENEC_OK;
 
-        if ((!p->had && !p->gets) || p->same)
+        if ((!p->had && !p->gets) || p->same || search_is(x->spec.kind))
             continue;
         if (x->state != INDEX_READY && !(beside = build_over(b, x, id)))
             continue;
@@ -273,6 +311,10 @@ static int fill_row(block *b, const collection *of, const catalog_index *x, cons
 
     if (rc != FENEC_OK)
         return rc;
+    if (search_is(x->spec.kind)) {
+        v = value_null();
+        return field.kind == VALUE_NULL ? FENEC_OK : search_write(b, of, x, r->id, &v, &field, err);
+    }
     key->len = 0;
     if (!key_of(key, of, x, &field, &tied))
         return FENEC_OK;

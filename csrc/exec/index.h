@@ -14,6 +14,7 @@ typedef struct key_pair {
     bool tied;      /* the key it gets is shared by other values */
     bool same;      /* both keys are one */
     uint32_t had_at, had_len, gets_at, gets_len; /* in bytes */
+    value before, after; /* of a search index, in the place of keys */
 } key_pair;
 
 /* Reused from row to row. */
@@ -40,6 +41,9 @@ int row_keys_holder(const row_keys *k, const block *b, int64_t own, uint32_t *at
 
 /* DUPLICATE, naming the value of that index and who holds it. */
 int row_keys_clash(const row_keys *k, uint32_t at, int64_t holder, error *err);
+
+/* Tells the search indexes, before a row is written: what may fail in memory fails here. FN_AGAIN. */
+int row_keys_search(const row_keys *k, block *b, int64_t id, error *err);
 
 /* Takes away what the row had, puts what it gets. */
 int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err);

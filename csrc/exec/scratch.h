@@ -11,6 +11,8 @@ typedef struct scratch {
     arena rows;   /* of the row under way */
     row_keys keys;
     changes noted;
+    block_part *parts; /* of the block under way */
+    uint32_t part_cap;
     struct scratch *next; /* while nobody uses it */
 } scratch;
 

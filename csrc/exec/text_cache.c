@@ -117,6 +117,7 @@ static void scratch_free(scratch *s)
     arena_clear(&s->rows);
     row_keys_clear(&s->keys);
     changes_clear(&s->noted);
+    memory_free(s->parts);
     memory_free(s);
 }
 

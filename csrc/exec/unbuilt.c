@@ -70,6 +70,13 @@ static bool is_wanted(const wanted *w, const collection *of, const catalog_index
     return !any;
 }
 
+bool unbuilt_names(const uint8_t *only, size_t len, const collection *of, const catalog_index *x)
+{
+    const wanted asked = {.bytes = only, .len = len, .names = true};
+
+    return is_wanted(&asked, of, x);
+}
+
 /* The first that is asked for. */
 static int find_next(writer *w, const wanted *asked, uint32_t *of, uint32_t *index, error *err)
 {
@@ -79,7 +86,7 @@ static int find_next(writer *w, const wanted *asked, uint32_t *of, uint32_t *ind
 
     if (rc != FENEC_OK)
         return rc;
-    const catalog *cat = (const catalog *)v;
+    const catalog *cat = ((const published *)v)->cat;
     rc = FN_END;
     for (uint32_t i = 0; rc == FN_END && i < cat->count; i++) {
         const collection *in = cat->collections[i];
@@ -108,6 +115,52 @@ static int build_wanted(unbuilt *u, writer *w, const wanted *asked, struct scrat
         ++*built;
     lock_leave(&u->building);
     return rc == FN_END ? FENEC_OK : rc;
+}
+
+/* Declares it unbuilt where it is ready. */
+static int lose(writer *w, uint32_t of, uint32_t index, struct scratch *memory, error *err)
+{
+    uint64_t ticket;
+    catalog *next;
+    block b;
+    int rc = block_begin(&b, w, true, memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const collection *in = catalog_numbered(b.cat, of);
+    const catalog_index *x = in ? collection_index_numbered(in, index) : NULL;
+    if (!x || x->state != INDEX_READY) {
+        block_rollback(&b);
+        return FENEC_OK;
+    }
+    rc = catalog_index_lost(b.cat, b.c, in, index, &next, err);
+    if (rc == FENEC_OK) {
+        block_schema(&b, next);
+        rc = block_set_part(&b, index, NULL, NULL, err);
+    }
+    if (rc == FENEC_OK)
+        return block_commit(&b, &ticket, err);
+    block_rollback(&b);
+    return rc;
+}
+
+int unbuilt_rebuild(unbuilt *u, writer *w, uint32_t of, uint32_t index, struct scratch *memory, error *err)
+{
+    lock_take(&u->building);
+    int rc = lose(w, of, index, memory, err);
+    if (rc == FENEC_OK)
+        rc = build_unbuilt(w, of, index, memory, err);
+    lock_leave(&u->building);
+    return rc;
+}
+
+void unbuilt_lose(unbuilt *u, writer *w, uint32_t of, uint32_t index, struct scratch *memory)
+{
+    error unused;
+
+    error_init(&unused);
+    if (lose(w, of, index, memory, &unused) == FENEC_OK)
+        atomic_store(&u->any, true);
 }
 
 static bool reads(const parsed *p)

@@ -25,6 +25,15 @@ void unbuilt_clear(unbuilt *u);
 /* What an open found. */
 void unbuilt_note(unbuilt *u, const catalog *cat);
 
+/* Whether an index is among those that a list of collections and fields names; all are where it is empty. */
+bool unbuilt_names(const uint8_t *only, size_t len, const collection *of, const catalog_index *x);
+
+/* A search index that is damaged: is built anew, before this is over. */
+int unbuilt_rebuild(unbuilt *u, writer *w, uint32_t of, uint32_t index, struct scratch *memory, error *err);
+
+/* The same, left to the next text that reads: for a thread that serves nobody. */
+void unbuilt_lose(unbuilt *u, writer *w, uint32_t of, uint32_t index, struct scratch *memory);
+
 /* Builds those of the collections that the text names, where it reads. What fails leaves them unbuilt. */
 void unbuilt_read(unbuilt *u, writer *w, const parsed *p, const uint8_t *text, size_t len, struct scratch *memory);
 

@@ -179,6 +179,8 @@ int write_row(writing *w, int64_t id, const value *values, const bool *touched, 
         to->half = of->fields[i].type.half;
     }
     int rc = block_note(w->b, of->number, id, err);
+    if (rc == FENEC_OK && of->index_count)
+        rc = row_keys_search(&w->b->scratch->keys, w->b, id, err);
     if (rc == FENEC_OK)
         rc = row_write(w->cx->c, of->number, id, all, of->next_field, old, w->rows, err);
     if (rc != FENEC_OK)
@@ -196,6 +198,8 @@ int delete_row(writing *w, const row *old, error *err)
         rc = block_note(w->b, w->of->number, old->id, err);
     if (rc == FENEC_OK)
         rc = id_marks_before_delete(w->mark, w->cx->c, old->id, err);
+    if (rc == FENEC_OK)
+        rc = row_keys_search(keys, w->b, old->id, err);
     if (rc == FENEC_OK)
         rc = row_keys_apply(keys, w->b, old->id, err);
     return rc == FENEC_OK ? row_delete(w->cx->c, old, err) : rc;

@@ -225,7 +225,6 @@ void checkpoint_wait(store *s);             /* for one beside writers */
 
 /* ---- store.c ---- */
 
-int store_check_fork(const store *s, error *err);
 int store_fail_closed(error *err);
 
 static inline void transaction_wrote(conn *c, size_t bytes)

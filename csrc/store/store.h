@@ -96,4 +96,7 @@ void store_sizes(store *s, uint64_t *file, uint64_t *log);
 
 bool store_is_memory(const store *s);
 
+/* MISUSE in a child of the process that opened it. */
+int store_check_fork(const store *s, error *err);
+
 #endif

@@ -1,10 +1,10 @@
-#include "exec/state.h"
+#include "exec/published.h"
 
 #include "base/memory.h"
 
-static void state_free(version *v)
+static void published_free(version *v)
 {
-    state *s = (state *)v;
+    published *s = (published *)v;
 
     for (uint32_t i = 0; i < s->count; i++)
         version_drop(s->parts[i].v);
@@ -20,21 +20,21 @@ static bool is_there(const catalog *cat, uint32_t index)
     return false;
 }
 
-static void add(state *s, const state_part *p, bool look)
+static void add(published *s, const published_part *p, bool look)
 {
     if (p->v && (!look || is_there(s->cat, p->index)))
-        s->parts[s->count++] = (state_part){p->index, version_keep(p->v)};
+        s->parts[s->count++] = (published_part){p->index, version_keep(p->v)};
 }
 
-state *state_new(const state *before, const catalog *cat, const state_part changed[], uint32_t count)
+published *published_new(const published *before, const catalog *cat, const published_part changed[], uint32_t count)
 {
     uint32_t old = before ? before->count : 0, i = 0, k = 0;
     bool look = !before || before->cat != cat;
-    state *s = memory_alloc(sizeof *s + ((size_t)old + count) * sizeof *s->parts);
+    published *s = memory_alloc(sizeof *s + ((size_t)old + count) * sizeof *s->parts);
 
     if (!s)
         return NULL;
-    *s = (state){.head = {.references = 1, .free = state_free}, .cat = cat};
+    *s = (published){.head = {.references = 1, .free = published_free}, .cat = cat};
     version_keep((version *)&cat->head);
     while (i < old || k < count) {
         if (k == count || (i < old && before->parts[i].index < changed[k].index)) {
@@ -47,7 +47,7 @@ state *state_new(const state *before, const catalog *cat, const state_part chang
     return s;
 }
 
-version *state_find(const state *s, uint32_t index)
+version *published_find(const published *s, uint32_t index)
 {
     uint32_t low = 0, high = s->count;
 

@@ -1,0 +1,128 @@
+#include "exec/search.h"
+
+#include "exec/search_kind.h"
+#include "exec/unbuilt.h"
+#include "search/row_cache.h"
+
+static const search_kind *kind_of(const catalog_index *x)
+{
+    switch (x->spec.kind) {
+    default: return NULL;
+    }
+}
+
+int search_damaged(search_need *need, const collection *of, const catalog_index *x)
+{
+    *need = (search_need){.collection = of->number, .index = x->number, .damaged = true};
+    return FN_AGAIN;
+}
+
+/* What a block meets of a damaged index: one that is not in use yet cannot be built anew while it is built. */
+static int damaged_in(block *b, const collection *of, const catalog_index *x, error *err)
+{
+    if (x->state == INDEX_READY)
+        return search_damaged(&b->need, of, x);
+    return fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` was damaged while it was built", x->on.text, of->name);
+}
+
+/* The index as the block sees it, read where it was not. */
+static int find_in(block *b, const collection *of, const catalog_index *x, version **out, error *err)
+{
+    const search_kind *kind = kind_of(x);
+    bool own;
+
+    *out = block_get_part(b, x->number, &own);
+    if (*out)
+        return FENEC_OK;
+    int rc = kind->read(b, of, x, out, err);
+    if (rc == FENEC_OK)
+        rc = block_set_part(b, x->number, &kind->part, *out, err);
+    return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
+}
+
+int search_part(const context *cx, const collection *of, const catalog_index *x, version **out, error *err)
+{
+    if (cx->block)
+        return find_in(cx->block, of, x, out, err);
+    *out = published_find(cx->state, x->number);
+    if (*out)
+        return FENEC_OK;
+    *cx->need = (search_need){.collection = of->number, .index = x->number};
+    return FN_AGAIN;
+}
+
+int search_write(block *b, const collection *of, const catalog_index *x, int64_t id, const value *had,
+                 const value *gets, error *err)
+{
+    const search_kind *kind = kind_of(x);
+    version *v, *own;
+    int rc = find_in(b, of, x, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = kind->begin(b, v, &own, err);
+    if (rc == FENEC_OK && own != v)
+        rc = block_set_part(b, x->number, &kind->part, own, err);
+    if (rc == FENEC_OK)
+        rc = kind->write(b, x, own, id, had, gets, err);
+    return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
+}
+
+int search_read(writer *w, uint32_t collection_number, uint32_t index, struct scratch *memory, error *err)
+{
+    uint64_t ticket;
+    version *v;
+    block b;
+    int rc = block_begin(&b, w, true, memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const collection *of = catalog_numbered(b.cat, collection_number);
+    const catalog_index *x = of ? collection_index_numbered(of, index) : NULL;
+    if (x && x->state == INDEX_READY)
+        rc = find_in(&b, of, x, &v, err);
+    if (rc == FENEC_OK)
+        return block_commit(&b, &ticket, err);
+    block_rollback(&b);
+    return rc != FN_AGAIN ? rc : unbuilt_rebuild(w->unbuilt, w, collection_number, index, memory, err);
+}
+
+/* The first index that is READY, asked for and not read yet: FENEC_OK, FN_END. */
+static int find_unread(writer *w, const uint8_t *only, size_t len, uint32_t *of, uint32_t *index, error *err)
+{
+    version *v;
+    conn *c;
+    int rc = store_read(w->s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const published *s = (const published *)v;
+    rc = FN_END;
+    for (uint32_t i = 0; rc == FN_END && i < s->cat->count; i++) {
+        const collection *in = s->cat->collections[i];
+        for (uint32_t k = 0; rc == FN_END && k < in->index_count; k++) {
+            const catalog_index *x = &in->indexes[k];
+            if (!kind_of(x) || x->state != INDEX_READY || published_find(s, x->number) || !unbuilt_names(only, len, in, x))
+                continue;
+            *of = in->number;
+            *index = x->number;
+            rc = FENEC_OK;
+        }
+    }
+    store_read_end(c);
+    return rc;
+}
+
+int search_warm(writer *w, const uint8_t *only, size_t only_len, struct scratch *memory, error *err)
+{
+    uint32_t of, index;
+    int rc;
+
+    while ((rc = find_unread(w, only, only_len, &of, &index, err)) == FENEC_OK)
+        if ((rc = search_read(w, of, index, memory, err)) != FENEC_OK)
+            return rc;
+    if (rc != FN_END)
+        return rc;
+    maintenance_wait(w->behind);
+    return FENEC_OK;
+}

@@ -1,0 +1,20 @@
+/* search_kind.h - what a kind of search index does for search.c. Everything runs under the writer's lock. */
+#ifndef EXEC_SEARCH_KIND_H
+#define EXEC_SEARCH_KIND_H
+
+#include "exec/block.h"
+
+/* ROW_DAMAGED (search/row_cache.h) where its rows are: the block is put back and the index built anew. */
+typedef struct search_kind {
+    /* Reads an index from the file, as the block sees it; *out has one reference. */
+    int (*read)(block *b, const collection *of, const catalog_index *x, version **out, error *err);
+    /* A version for the block to write to, with one reference, out of the one it sees; *out is v itself, and no
+     * reference more, where that is the block's already. */
+    int (*begin)(block *b, version *v, version **out, error *err);
+    /* search_write's, on that version. */
+    int (*write)(block *b, const catalog_index *x, version *own, int64_t id, const value *had, const value *gets,
+                 error *err);
+    part_kind part;
+} search_kind;
+
+#endif
