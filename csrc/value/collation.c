@@ -6,6 +6,16 @@
 #define FENEC_ICU 1
 #endif
 
+int collation_need(collation collate, error *err)
+{
+    static const char *const names[] = {"", "und", "tr"};
+
+    if (collate == COLLATION_NONE || collation_available())
+        return FENEC_OK;
+    return fail(err, FENEC_QUERY, "collation `%s` is not available in this build, which was made without ICU",
+                names[collate]);
+}
+
 static int compare_octets(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 {
     size_t len = a_len < b_len ? a_len : b_len;

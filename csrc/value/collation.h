@@ -10,10 +10,14 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "value/value.h"
 
 /* Whether `und` and `tr` can be ordered by. Any thread, at any time. */
 bool collation_available(void);
+
+/* FENEC_OK where a build orders by it, as every one does by COLLATION_NONE; else FENEC_QUERY, naming it. */
+int collation_need(collation collate, error *err);
 
 /* What the order of a collation depends on, beside the texts: the versions of its rules and of the library.
  * Keys made under another one are in another order. 0 for COLLATION_NONE and without ICU. */
