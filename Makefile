@@ -1,7 +1,8 @@
 # Fenec. `make help` lists what can be made.
 #
 #   TARGET=aarch64-linux-gnu   cross-builds with that tool prefix
-#   SQLITE_DIR=, ICU=0         compile SQLite's own sources in from a folder; leave ICU out
+#   SQLITE_DIR=, CJSON_DIR=    compile SQLite's, cJSON's own sources in from a folder
+#   ICU=0                      leave ICU out
 #   BUILD=                     where everything goes (build)
 
 comma := ,
@@ -53,8 +54,14 @@ ifdef SQLITE_DIR
 else
   LIBS := -lsqlite3 $(LIBS)
 endif
+ifdef CJSON_DIR
+  BASE_FLAGS += -I$(CJSON_DIR) -DFENEC_OWN_CJSON
+  OWN_CJSON := $(OUT)/obj/cJSON.o
+else
+  LIBS := -lcjson $(LIBS)
+endif
 
-OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE)
+OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
 .PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle run bench fuzz sanitize soak \
@@ -88,6 +95,10 @@ $(OUT)/obj/%.o: csrc/%.c Makefile
 $(OUT)/obj/sqlite3.o: $(SQLITE_DIR)/sqlite3.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -fPIC -fvisibility=hidden -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -w -c $< -o $@
+
+$(OUT)/obj/cJSON.o: $(CJSON_DIR)/cJSON.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -fPIC -fvisibility=hidden -w -c $< -o $@
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,LINK,$@)

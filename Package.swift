@@ -26,6 +26,7 @@ let package = Package(
             ],
             linkerSettings: [
                 .linkedLibrary("sqlite3"),
+                .linkedLibrary("cjson"),
                 .linkedLibrary("icuuc", linux),
                 .linkedLibrary("icui18n", linux),
                 .linkedLibrary("m", linux),

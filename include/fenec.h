@@ -50,6 +50,13 @@ extern "C" {
 #define FENEC_OPEN_IN_MEMORY 2       /* never map the file (this library never does) */
 #define FENEC_OPEN_NO_AUTO_COMPACT 4 /* no compaction but by the statement */
 
+/* ---- modes of fenec_schema ---- */
+
+#define FENEC_SCHEMA_PLAN 0     /* what an APPLY would do; everything is put back */
+#define FENEC_SCHEMA_APPLY 1    /* brings the database to the schema, in one block */
+#define FENEC_SCHEMA_FOLLOW 2   /* only says what a database of somebody else's lacks */
+#define FENEC_SCHEMA_DESCRIBE 3 /* the schema that is there; the text is ignored */
+
 /* The library's semantic version, "MAJOR.MINOR.PATCH". Static; callable at any time. */
 FENEC_API const char *fenec_version(void);
 
@@ -82,6 +89,17 @@ FENEC_API int32_t fenec_close(uint64_t handle, char **out, size_t *out_len);
 FENEC_API int32_t fenec_query(uint64_t handle, const uint8_t *text, size_t text_len, const uint8_t *params,
                               size_t params_len, const uint8_t *vectors, size_t vectors_len, char **out,
                               size_t *out_len);
+
+/* Compares a schema with the database, follows or applies it, or describes the one that is there.
+ *
+ * text: {"format":1,"collections":[...]} or {"format":1,"fenecql":"create collection ..."}, and
+ * "migrations":[...], FenecQL that runs once and is recorded in the collection _migrations. Answers
+ * {"kind":"schema","applied":B,"ran":B,"migrations":[n...],"statements":[text...],"refusals":[...]}, with
+ * FENEC_OK also where refusals stand in it; nothing was written then. DESCRIBE answers a description.
+ * An APPLY that changed something is durable like any write.
+ * MISUSE: unknown mode. QUERY, TYPE, EXISTS, NOT_FOUND: the description; a statement's own code. */
+FENEC_API int32_t fenec_schema(uint64_t handle, const uint8_t *text, size_t text_len, uint32_t mode, char **out,
+                               size_t *out_len);
 
 /* What was written after change number `since`:
  * {"seq":N,"horizon":M,"collections":["a","b"]}; collections is null where that can no longer be told

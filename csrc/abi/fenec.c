@@ -237,6 +237,31 @@ int32_t fenec_changes(uint64_t number, uint64_t since, char **out, size_t *out_l
     return call(number, changes_since, &since, out, out_len);
 }
 
+typedef struct schema_argument {
+    const uint8_t *text;
+    size_t text_len;
+    uint32_t mode;
+} schema_argument;
+
+static int schema(database *d, const void *argument, buffer *out, error *err)
+{
+    const schema_argument *s = argument;
+    int code = check_text(s->text, s->text_len, "the description", err);
+
+    if (code != FENEC_OK)
+        return code;
+    if (s->mode > FENEC_SCHEMA_DESCRIBE)
+        return fail(err, FENEC_MISUSE, "there is no mode %lu", (unsigned long)s->mode);
+    return database_schema(d, s->text, s->text_len, s->mode, out, err);
+}
+
+int32_t fenec_schema(uint64_t number, const uint8_t *text, size_t text_len, uint32_t mode, char **out,
+                     size_t *out_len)
+{
+    schema_argument s = {.text = text, .text_len = text_len, .mode = mode};
+    return call(number, schema, &s, out, out_len);
+}
+
 typedef struct warm_argument {
     const uint8_t *only;
     size_t only_len;

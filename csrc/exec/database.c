@@ -10,6 +10,7 @@
 #include "exec/compact.h"
 #include "exec/ddl.h"
 #include "exec/exact.h"
+#include "exec/schema.h"
 #include "exec/search.h"
 #include "exec/text_cache.h"
 #include "exec/unbuilt.h"
@@ -485,6 +486,97 @@ int database_block(database *d, piece_source next, void *from, error *err)
     buffer_clear(&unheard);
     text_end(d->texts, &whole);
     return rc;
+}
+
+/* ---- the schema in code ---- */
+
+/* text_runner's: a text inside a block that is under way. */
+static int run_inside(void *d, block *b, const char *bytes, size_t len, const buffer *params, buffer *answer,
+                      error *err)
+{
+    const piece p = {(const uint8_t *)bytes, len, params ? params->bytes : NULL, params ? params->len : 0};
+    call k = {.d = d, .out = answer, .start = answer->len};
+    int rc = run_piece(&k, b, &p, err);
+
+    if (rc == FENEC_OK && answer->len == k.start)
+        rc = fail(err, FENEC_QUERY, "there is no statement in it");
+    if (rc != FENEC_OK)
+        err->at = -1; /* a statement of a text nobody handed in */
+    return rc;
+}
+
+static int bring_once(call *k, const description *wanted, bool apply, error *err)
+{
+    const text_runner runner = {run_inside, k->d};
+    uint64_t ticket;
+    bool keep;
+    block b;
+    int rc = block_begin(&b, &k->d->w, true, k->memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    k->out->len = k->start;
+    rc = schema_bring(&b, wanted, apply, &runner, k->out, &keep, err);
+    if (rc == FENEC_OK && keep)
+        rc = block_commit(&b, &ticket, err);
+    else
+        block_rollback(&b);
+    k->need = b.need;
+    return rc == FENEC_OK && keep ? store_wait(k->d->w.s, ticket, err) : rc;
+}
+
+static int bring_schema(database *d, const description *wanted, bool apply, buffer *out, error *err)
+{
+    call k = {.d = d, .out = out, .start = out->len};
+    text_use whole = {0}; /* the block's memory; each text has its own */
+    int rc = text_begin(d->texts, NULL, 0, &whole, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    k.memory = whole.memory;
+    while ((rc = bring_once(&k, wanted, apply, err)) == FN_AGAIN)
+        if ((rc = provide(&k, err)) != FENEC_OK)
+            break;
+    text_end(d->texts, &whole);
+    return rc;
+}
+
+/* What the database has, as it is (wanted NULL) or beside what is wanted. */
+static int read_schema(database *d, const description *wanted, buffer *out, error *err)
+{
+    version *v;
+    conn *c;
+    int rc = store_read(d->w.s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const catalog *cat = ((const published *)v)->cat;
+    if (wanted)
+        rc = schema_follow(cat, wanted, out, err);
+    else
+        description_write(cat, out);
+    store_read_end(c);
+    return rc;
+}
+
+int database_schema(database *d, const uint8_t *bytes, size_t len, uint32_t mode, buffer *out, error *err)
+{
+    description wanted;
+    int rc = check_open(d, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    if (mode == FENEC_SCHEMA_DESCRIBE) {
+        rc = read_schema(d, NULL, out, err);
+    } else {
+        rc = description_read(bytes, len, &wanted, err);
+        if (rc != FENEC_OK)
+            return rc;
+        rc = mode == FENEC_SCHEMA_FOLLOW ? read_schema(d, &wanted, out, err)
+                                         : bring_schema(d, &wanted, mode == FENEC_SCHEMA_APPLY, out, err);
+        description_clear(&wanted);
+    }
+    return rc == FENEC_OK && out->failed ? fail_memory(err) : rc;
 }
 
 /* ---- the rest ---- */

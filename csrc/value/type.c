@@ -68,14 +68,17 @@ static void write_duration(buffer *out, int64_t ms)
     buffer_printf(out, "%lld%s", (long long)(ms / units[i].ms), units[i].name);
 }
 
-static void write_hnsw(buffer *out, const index_spec *spec)
+static void write_hnsw(buffer *out, const index_spec *spec, bool whole)
 {
     static const char *const metrics[] = {
         [METRIC_COSINE] = "cosine", [METRIC_L2] = "l2", [METRIC_DOT] = "dot"};
     static const char *const quants[] = {
         [QUANT_NONE] = "", [QUANT_INT8] = ", quant=int8", [QUANT_BIT] = ", quant=bit"};
 
-    buffer_printf(out, "hnsw(%s, m=%u%s)", metrics[spec->metric], spec->m, quants[spec->quant]);
+    buffer_printf(out, "hnsw(%s, m=%u", metrics[spec->metric], spec->m);
+    if (whole)
+        buffer_printf(out, ", ef_construction=%u, ef_search=%u", spec->ef_construction, spec->ef_search);
+    buffer_printf(out, "%s)", quants[spec->quant]);
 }
 
 static void write_text(buffer *out, const index_spec *spec)
@@ -107,11 +110,19 @@ void index_spec_write(buffer *out, const index_spec *spec)
             buffer_text(out, "sorted");
         }
         break;
-    case INDEX_HNSW: write_hnsw(out, spec); break;
+    case INDEX_HNSW: write_hnsw(out, spec, false); break;
     case INDEX_TEXT: write_text(out, spec); break;
     case INDEX_INVERTED: buffer_text(out, "inverted"); break;
     case INDEX_GEO: buffer_text(out, "geo"); break;
     }
+}
+
+void index_spec_write_whole(buffer *out, const index_spec *spec)
+{
+    if (spec->kind == INDEX_HNSW)
+        write_hnsw(out, spec, true);
+    else
+        index_spec_write(out, spec);
 }
 
 static const char *index_word(const index_spec *spec)

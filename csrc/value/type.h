@@ -60,6 +60,7 @@ typedef struct index_spec {
 } index_spec;
 
 void index_spec_write(buffer *out, const index_spec *spec); /* "hnsw(cosine, m=16)", as `describe` has it */
+void index_spec_write_whole(buffer *out, const index_spec *spec); /* with every option, as a statement has it */
 
 /* Whether a field of that type (path: a path into one of type json) takes such an index: FENEC_OK, TYPE
  * or QUERY (chapter 1 section 4.4). `name` is the field or path for the message. */
