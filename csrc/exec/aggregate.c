@@ -297,9 +297,7 @@ static int bind_sort(const binder *w, const sort_key *by, const bound **out, sor
             return fail(err, FENEC_QUERY, "`%s` carries no text to collate", by->by.text);
         how->collate = by->collate;
     }
-    if (how->collate != COLLATION_NONE && !collation_available())
-        return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
-    return FENEC_OK;
+    return collation_need(how->collate, err);
 }
 
 static int bind_order(const binder *w, const sort_key order[], uint32_t count, error *err)

@@ -315,8 +315,9 @@ static int shape_compare(bound *n, const binding *b, bool *once, error *err)
             n->collate = n->left->field->collate;
         if (n->collate == COLLATION_NONE && is_plain_field(n->right))
             n->collate = n->right->field->collate;
-        if (n->collate != COLLATION_NONE && !collation_available())
-            return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
+        int rc = collation_need(n->collate, err);
+        if (rc)
+            return rc;
     }
     if (!n->left->reads_row && n->right->reads_row) {
         const bound *left = n->left;

@@ -112,9 +112,8 @@ static int bind_item(facet_item *item, const facets_plan *p, const catalog *cat,
             return fail(err, FENEC_QUERY, "`%s` of `%s` holds no numbers to count by ranges", f->field.text,
                         p->of->name);
     }
-    if (item->collate != COLLATION_NONE && !collation_available())
-        return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
-    if (f->own_filter_given)
+    rc = collation_need(item->collate, err);
+    if (!rc && f->own_filter_given)
         rc = pick_bind(cat, p->of, f->own_filter, NULL, 0, none, none, a, &item->own, err);
     return rc;
 }

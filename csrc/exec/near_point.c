@@ -288,6 +288,47 @@ static int find(nearest *n, error *err)
     return rc;
 }
 
+/* The rows found, from `at` on. */
+typedef struct handing {
+    nearest *n;
+    size_t at;
+    near_visit *visit;
+    void *to;
+    int code;
+    error *err;
+} handing;
+
+static bool hand_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
+{
+    handing *h = to;
+    nearest *n = h->n;
+
+    if (n->rows[h->at].id != id)
+        return false; /* the one before it is not there */
+    h->code = row_open(&n->at, n->cx->c, n->p->of->number, id, bytes, len, h->err);
+    if (!h->code)
+        h->code = h->visit(h->to, &n->at, n->rows[h->at++].metres, h->err);
+    arena_rewind(n->cx->memory, n->mark);
+    return !h->code;
+}
+
+static int hand_out(nearest *n, size_t skip, near_visit *visit, void *to, error *err)
+{
+    handing h = {.n = n, .at = skip, .visit = visit, .to = to, .err = err};
+    const size_t count = n->count - skip;
+    int64_t *list = arena_alloc(n->cx->memory, sizeof *list * count), last;
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        list[i] = n->rows[skip + i].id;
+    n->mark = arena_here(n->cx->memory);
+    int rc = rows_listed(n->cx->c, table_records(n->p->of->number), list, count, hand_row, &h, &last, err);
+    if (h.code || (rc && rc != FN_END))
+        return h.code ? h.code : rc;
+    return h.at == n->count ? FENEC_OK : access_row(n->p->of, n->cx->c, n->rows[h.at].id, &n->at, err);
+}
+
 static int ask_point(nearest *n, error *err)
 {
     value v;
@@ -313,14 +354,7 @@ static int run(nearest *n, size_t skip, near_visit *visit, void *to, error *err)
         rc = find(n, err);
     else
         explain_step(n->x, "near: nothing measured, the page is empty");
-    n->mark = arena_here(n->cx->memory);
-    for (size_t i = skip; !rc && i < n->count; i++) {
-        rc = access_row(n->p->of, n->cx->c, n->rows[i].id, &n->at, err);
-        if (!rc)
-            rc = visit(to, &n->at, n->rows[i].metres, err);
-        arena_rewind(n->cx->memory, n->mark);
-    }
-    return rc;
+    return rc || n->count <= skip ? rc : hand_out(n, skip, visit, to, err);
 }
 
 static nearest begin(const near_point_plan *p, const context *cx, explain *x)

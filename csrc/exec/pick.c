@@ -61,8 +61,9 @@ static int bind_key(pick_plan *p, const sort_key *key, arena *a, bool *is_id, er
     sort_by by = {.descending = key->descending, .collate = key->collate};
     if (by.collate == COLLATION_NONE && !*is_id && n->path->part_count == 1)
         by.collate = n->field->collate;
-    if (by.collate != COLLATION_NONE && !collation_available())
-        return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
+    rc = collation_need(by.collate, err);
+    if (rc)
+        return rc;
     p->keys_want_id |= expr_wants_id(n);
     p->keys[p->key_count] = n;
     p->by[p->key_count++] = by;
@@ -560,6 +561,42 @@ static int walk_ids(picking *k, const access_bounds *b, bool exact, int64_t most
     return rc == FN_END ? FENEC_OK : rc;
 }
 
+typedef struct listing {
+    picking *k;
+    size_t visited;
+    int code;
+    error *err;
+} listing;
+
+static bool visit_record(void *to, int64_t id, const uint8_t *bytes, size_t len)
+{
+    listing *l = to;
+    picking *k = l->k;
+
+    l->visited++;
+    l->code = row_open(&k->at, k->cx->c, k->p->of->number, id, bytes, len, l->err);
+    if (!l->code)
+        l->code = k->visit(k->to, &k->at, l->err);
+    give_back(k);
+    return !l->code;
+}
+
+/* The rows of ids that an index gave, in their order. */
+static int visit_listed(picking *k, const ids *page, error *err)
+{
+    listing l = {.k = k, .err = err};
+    int64_t last;
+    int rc = rows_listed(k->cx->c, table_records(k->p->of->number), page->at, page->count, visit_record, &l, &last,
+                         err);
+
+    if (l.code || (rc && rc != FN_END))
+        return l.code ? l.code : rc;
+    rc = FENEC_OK;
+    for (size_t i = 0; !rc && l.visited < page->count && i < page->count; i++)
+        rc = access_row(k->p->of, k->cx->c, page->at[i], &k->at, err); /* says which is not there */
+    return rc;
+}
+
 /* *walked false: the page is still to be made another way. */
 static int page_walked(picking *k, bool *walked, error *err)
 {
@@ -590,8 +627,8 @@ static int page_walked(picking *k, bool *walked, error *err)
         explain_step(k->x, "order: the ordered index walked %s, %" PRIu64 " rows tested",
                      k->p->by[0].descending ? "descending" : "ascending", k->tested);
         *walked = true;
-        for (size_t i = 0; !rc && i < page.count; i++)
-            rc = visit_id(k, page.at[i], err);
+        if (!rc)
+            rc = visit_listed(k, &page, err);
     }
     ids_clear(&page);
     return rc;

@@ -122,8 +122,7 @@ static int bind_plain(tally *t, const catalog_field *field, error *err)
         t->source = TALLY_BYTES;
     if (t->kind == TALLY_MIN || t->kind == TALLY_MAX) {
         t->collate = field->collate;
-        if (t->collate != COLLATION_NONE && !collation_available())
-            return fail(err, FENEC_QUERY, "an order other than by bytes is not available in this build");
+        return collation_need(t->collate, err);
     }
     return FENEC_OK;
 }
