@@ -64,14 +64,15 @@ endif
 OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
-.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle run bench fuzz sanitize soak \
-	check-layers check-symbols install clean
+.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases \
+	run bench fuzz sanitize soak check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make ffi            $(BUILD)/libfenec.so, libfenec.a, fenec.pc"
 	@echo "make test           every test; installs what it needs first"
 	@echo "make run            imports a real data set and answers a tour of queries"
+	@echo "make builder-cases  what chains of the query builder make (FILE= cases of your own)"
 	@echo "make sanitize       C tests under ASan and UBSan, then under TSan"
 	@echo "make bench          the engine beside raw SQLite, ratios printed"
 	@echo "make fuzz           fuzz targets for a minute (FUZZ_SECONDS=)"
@@ -171,6 +172,10 @@ test-oracle: ffi
 
 test-docs: ffi
 	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs
+
+# FILE: cases of one's own, a file or a folder, besides the conformance suite's.
+builder-cases:
+	@$(if $(FILE),FENEC_BUILDER_CASES="$(FILE)") swift run fenec-builder-test $(wildcard $(CONFORMANCE)/cases/09-builder.jsonl)
 
 test-swift:
 	swift build --build-tests

@@ -47,9 +47,15 @@ let package = Package(
             path: "Sources/fenec",
             sources: ["Command"]
         ),
+        // Builder cases from a file: what every binding's builder has to make of a chain.
+        .executableTarget(
+            name: "fenec-builder-test",
+            dependencies: ["FenecDB"],
+            path: "Sources/fenec-builder-test"
+        ),
         .testTarget(
             name: "FenecTests",
-            dependencies: ["FenecDB", "fenec"],
+            dependencies: ["FenecDB", "fenec", "fenec-builder-test"],
             path: "Tests/FenecTests"
         ),
     ],

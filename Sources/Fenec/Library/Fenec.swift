@@ -126,6 +126,15 @@ public actor Fenec {
         try await run(text, params: Self.values(params)).affected
     }
 
+    /// A query of a collection, which is run here. It throws for a bad name alone, and it does not keep the
+    /// database open: run after that was let go of, it throws `misuse`.
+    public nonisolated func from(_ collection: String) throws -> Query {
+        try Query.from(collection).bind { [weak self] text, params in
+            guard let self else { throw FenecError.closed }
+            return try await self.run(text, params: params)
+        }
+    }
+
     /// What was written since the change counter stood at `since`; `UInt64.max` asks for the counter alone.
     public func changes(since: UInt64) async throws -> Changes {
         try await call { try Library.changes($0, since: since) }

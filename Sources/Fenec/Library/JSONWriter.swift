@@ -3,6 +3,8 @@
 /// It walks a stack of its own, so that however deep a value nests, the thread's stack does not.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
+    /// A computed value was among what was written; it has no JSON.
+    private(set) var metComputed = false
 
     mutating func write(_ value: Value) {
         var open: [(container: Value, next: Int)] = []
@@ -12,7 +14,8 @@ struct JSONWriter {
             case .array:
                 bytes.append(UInt8(ascii: "["))
                 open.append((current, 0))
-            case .object:
+            case .object(let row):
+                if row.computed != nil { metComputed = true }
                 bytes.append(UInt8(ascii: "{"))
                 open.append((current, 0))
             default:

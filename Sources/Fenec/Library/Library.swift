@@ -42,10 +42,10 @@ enum Library {
     /// sent again inside the JSON, once.
     static func query(_ handle: UInt64, _ text: String, _ params: [Value]) throws -> Answer {
         do {
-            return try query(handle, text, Parameters(params))
+            return try query(handle, text, try Parameters(params))
         } catch let refusal as ExactRefusal {
             do {
-                return try query(handle, text, Parameters(params, exact: Set(refusal.places)))
+                return try query(handle, text, try Parameters(params, exact: Set(refusal.places)))
             } catch let refusal as ExactRefusal {
                 throw refusal.error
             }

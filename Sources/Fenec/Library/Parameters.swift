@@ -5,7 +5,7 @@ struct Parameters {
     private(set) var vectors: [UInt8] = []
 
     /// Vectors whose place is in `exact` go inside the JSON.
-    init(_ values: [Value], exact: Set<Int> = []) {
+    init(_ values: [Value], exact: Set<Int> = []) throws {
         guard !values.isEmpty else { return }
         var inJSON = values
         for (place, value) in values.enumerated() {
@@ -20,6 +20,7 @@ struct Parameters {
         }
         var writer = JSONWriter()
         writer.write(.array(inJSON))
+        guard !writer.metComputed else { throw FenecError.misplacedComputed }
         json = writer.bytes
     }
 

@@ -28,11 +28,15 @@ public struct Row: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral,
         self.init(elements)
     }
 
-    /// Both of one length.
+    /// Both of one length; see ``computed`` for the exception.
     init(keys: [String], values: [Value]) {
         self.keys = keys
         self.values = values
     }
+
+    /// The parts of a computed value, which is kept as values without keys: a row no JSON reads as and no
+    /// other initialiser makes.
+    var computed: [Value]? { keys.isEmpty && !values.isEmpty ? values : nil }
 
     public var count: Int { keys.count }
     public var isEmpty: Bool { keys.isEmpty }
@@ -44,6 +48,7 @@ public struct Row: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral,
             return values[place]
         }
         set {
+            if computed != nil { self = Row() }
             guard let value = newValue else {
                 while let place = keys.firstIndex(of: key) {
                     keys.remove(at: place)

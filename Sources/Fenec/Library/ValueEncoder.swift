@@ -11,6 +11,9 @@ enum ValueEncoder {
     /// Encodes what a container is given, the types with a form of their own (a date, a vector) included.
     fileprivate static func node<T: Encodable>(of value: T, path: [any CodingKey]) throws -> EncodedNode {
         if let ready = try form(of: value) { return EncodedNode(ready) }
+        guard path.count < JSONReader.depthLimit else {
+            throw FenecError(code: .type, message: "a value nests more than \(JSONReader.depthLimit) levels deep")
+        }
         let node = EncodedNode()
         try value.encode(to: NodeEncoder(node: node, codingPath: path))
         if value is any StringKeyed { node.sortKeys() }
