@@ -5,7 +5,6 @@
 #include "exec/area.h"
 #include "exec/index.h"
 #include "exec/node.h"
-#include "store/probe.h"
 #include "exec/points.h"
 
 #define WHOLE_MAX ((int64_t)1 << 53) /* whole numbers below it are doubles, each its own */
@@ -765,8 +764,6 @@ int access_open(access_rows *rows, access *from, const collection *of, const con
         const key_range range = access_range(&from->bounds);
         return cursor_entries(&rows->cur, cx->c, table_index(from->index->number), &range, false, err);
     }
-    if (from->kind == ACCESS_PROBE)
-        return probe_key(from->probe, from->bounds.low, from->bounds.low_len, err);
     if (from->kind != ACCESS_ID && !from->is_made)
         rc = make_list(from, of, cx, resolved, err);
     return rc;
@@ -798,9 +795,6 @@ int access_next(access_rows *rows, row *r, error *err)
             return FN_END;
         rows->done = true;
         return row_find(r, rows->c, rows->of->number, rows->from->low, err);
-    case ACCESS_PROBE:
-        rc = probe_next(rows->from->probe, &id, &bytes, &len, err);
-        return rc ? rc : row_open(r, rows->c, rows->of->number, id, bytes, len, err);
     case ACCESS_KEY:
         rc = cursor_next_entry(&rows->cur, &id, &bytes, &len, err);
         return rc ? rc : access_row(rows->of, rows->c, id, r, err);

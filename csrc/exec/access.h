@@ -68,7 +68,7 @@ typedef struct access {
     ids rows;              /* ascending, each once */
     int64_t named;   /* rows it names at most; INT64_MAX where nobody counted */
     const char *how; /* for explain */
-    struct probe *probe; /* PROBE: the caller's; `bounds` is the key */
+    struct probe *probe; /* PROBE: the caller's; the low end of `bounds` is the key. Rows are swept, never opened */
 } access;
 
 /* `page`: how many rows that pass are wanted, in ascending id; INT64_MAX: all of them. */

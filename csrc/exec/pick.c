@@ -8,6 +8,7 @@
 #include "exec/node.h"
 #include "exec/screen.h"
 #include "exec/sort.h"
+#include "store/probe.h"
 #include "value/collation.h"
 
 enum {
@@ -334,6 +335,18 @@ static int sweep_list(sweep *w, const access *a, error *err)
     return rc;
 }
 
+/* The same over the rows of one key. */
+static int sweep_probe(sweep *w, const access *a, error *err)
+{
+    picking *k = w->k;
+
+    w->err = err;
+    k->at = (row){.c = k->cx->c, .collection = k->p->of->number};
+    screen_make(&w->screen, w->exact || k->before ? NULL : k->p->filter, k->resolved, k->cx->now_ms);
+    int rc = probe_rows(a->probe, a->bounds.low, a->bounds.low_len, sweep_row, w, err);
+    return w->code ? w->code : rc;
+}
+
 static bool can_do_without_ids(const picking *k, const access *a)
 {
     return !k->before && !k->also && !k->p->filter_wants_id && k->p->filter && !a->exact;
@@ -364,6 +377,11 @@ static int page_rows(picking *k, access *a, bool descending, int64_t offset, int
                    .wants = is_on_page,
                    .takes = visit_on_page};
         return sweep_rows(&w, a, err);
+    }
+    if (a->kind == ACCESS_PROBE) {
+        sweep w = {.k = k, .exact = a->exact, .with_ids = true, .offset = offset, .page = page,
+                   .takes = visit_on_page};
+        return sweep_probe(&w, a, err);
     }
     int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, descending, err);
     if (!rc && a->kind == ACCESS_LIST) {
@@ -462,6 +480,10 @@ static int sort_rows(picking *k, access *a, value *keys, error *err)
         w.with_ids = k->p->keys_want_id || !(a->exact || can_do_without_ids(k, a)) || k->before || k->also ||
                      k->page >= SORT_PAGE_MAX;
         return sweep_rows(&w, a, err);
+    }
+    if (a->kind == ACCESS_PROBE) {
+        w.with_ids = true;
+        return sweep_probe(&w, a, err);
     }
     int rc = access_open(&rows, a, k->p->of, k->cx, k->resolved, false, err);
     if (!rc && a->kind == ACCESS_LIST) {

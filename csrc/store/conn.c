@@ -87,6 +87,8 @@ static int set_up(conn *c, conn_role role)
     if (rc == SQLITE_OK)
         rc = scan_register(c->db, c);
     if (rc == SQLITE_OK)
+        rc = probe_register(c->db, c);
+    if (rc == SQLITE_OK)
         rc = listed_register(c->db, c);
     if (rc == SQLITE_OK)
         rc = conn_run(c, "pragma mmap_size = 0; pragma temp_store = memory; pragma secure_delete = off;"

@@ -51,6 +51,7 @@ struct conn {
     statements cache;
     int64_t schema; /* of the snapshot: the tables it knows change with this number */
     struct scan *scan; /* the innermost under way */
+    struct probing *probing; /* the innermost key of a probe under way */
     const int64_t *listed; /* the ids that the next list starts with */
     size_t listed_count;
 
@@ -151,6 +152,10 @@ struct store {
 /* ---- scan.c ---- */
 
 int scan_register(sqlite3 *db, conn *c); /* what its statements call; SQLite's code */
+
+/* ---- probe.c ---- */
+
+int probe_register(sqlite3 *db, conn *c);
 
 /* ---- listed.c ---- */
 

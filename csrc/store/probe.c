@@ -12,6 +12,17 @@ enum {
     KEY_COLUMN = 2
 };
 
+/* One key under way: what its entries are handed to. */
+typedef struct probing {
+    probe *p;
+    row_visit *visit;
+    void *to;
+    int order;      /* of the entry the step ended at, against the key */
+    int passed;     /* entries below the key */
+    bool is_over;   /* a visit ended it */
+    bool failed;    /* memory ran out */
+} probing;
+
 void probe_init(probe *p, conn *c, uint32_t index, uint32_t collection)
 {
     *p = (probe){.c = c, .entries = {.kind = TABLE_INDEX, .number = index, .field = collection}};
@@ -34,26 +45,49 @@ static int order_keys(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b
     return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-/* The entry it stands on against the key asked for. */
-static int order_ahead(const probe *p)
+/* Whether the next entry is wanted too. */
+static bool take(probing *w, const uint8_t *key, size_t key_len, int64_t id, const uint8_t *row, size_t len)
 {
-    const void *key = sqlite3_column_blob(p->statement->prepared, KEY_COLUMN);
-    size_t len = (size_t)sqlite3_column_bytes(p->statement->prepared, KEY_COLUMN);
+    const probe *p = w->p;
 
-    return order_keys(key ? key : (const uint8_t *)"", len, p->key, p->len);
+    w->order = p->alone ? 0 : order_keys(key, key_len, p->key, p->len);
+    if (w->order < 0)
+        return w->passed++ < NEAR;
+    if (w->order > 0)
+        return false;
+    w->is_over = !w->visit(w->to, id, row, len);
+    return !w->is_over;
 }
 
-static int step(probe *p, error *err)
+/* fenec_probe(row, id, key): false passes to the next entry, without leaving the step. */
+static void visit_entry(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    if (++p->c->steps == LONG_READ_ROWS)
-        pool_note_long(p->c);
-    int code = statement_step(p->c, p->statement, "cannot read an index", err);
-    p->ahead = code == FENEC_OK;
-    p->ended = code == FN_END;
-    return code;
+    conn *c = sqlite3_user_data(context);
+    probing *w = c->probing;
+    const uint8_t *row = sqlite3_value_blob(values[0]), *key = sqlite3_value_blob(values[2]);
+    size_t len = (size_t)sqlite3_value_bytes(values[0]), key_len = (size_t)sqlite3_value_bytes(values[2]);
+
+    (void)count;
+    if (!w || (!row && len) || (!key && key_len)) {
+        if (w)
+            w->failed = true;
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (++c->steps == LONG_READ_ROWS)
+        pool_note_long(c);
+    if (!take(w, key ? key : (const uint8_t *)"", key_len, sqlite3_value_int64(values[1]),
+              row ? row : (const uint8_t *)"", len))
+        sqlite3_result_int(context, 1);
 }
 
-/* Starts at the key asked for. */
+int probe_register(sqlite3 *db, conn *c)
+{
+    return sqlite3_create_function_v2(db, "fenec_probe", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, visit_entry, NULL, NULL,
+                                      NULL);
+}
+
+/* Starts at the key asked for. FN_END: there is no such index. */
 static int seek(probe *p, error *err)
 {
     bool alone = p->jumps >= JUMPS_MAX;
@@ -74,33 +108,47 @@ static int seek(probe *p, error *err)
         p->alone = alone;
     }
     p->ahead = p->ended = false;
-    /* Not copied: the key is the probe's and changes only where it is bound again or its statement ends. */
+    /* Not copied: the key is the probe's. A statement that is bounded by it is bound anew before it changes. */
     int rc = statement_bind(p->statement, 1, p->key, p->len);
     return rc ? conn_fail(p->c, rc, "cannot bind a key", err) : FENEC_OK;
 }
 
-/* Whether the statement goes on to a key above the last one. It then stands on its first entry (`found`), or
- * past where that would be. */
-static int go_on(probe *p, bool *near, error *err)
+/* Goes on from where the statement stands. FENEC_OK where it stands on an entry, FN_END at its end. */
+static int go_on(probing *w, error *err)
 {
-    *near = false;
-    for (int i = 0; i <= NEAR; i++) {
-        int order = p->ended ? 1 : p->ahead ? order_ahead(p) : -1;
-        if (order >= 0) {
-            *near = true;
-            p->found = order == 0;
-            return FENEC_OK;
-        }
-        int code = step(p, err);
-        if (code && code != FN_END)
-            return code;
-    }
-    return FENEC_OK;
+    probe *p = w->p;
+    probing *outer = p->c->probing;
+
+    p->c->probing = w;
+    int code = statement_step(p->c, p->statement, "cannot read an index", err);
+    p->c->probing = outer;
+    if (w->failed)
+        return fail_memory(err);
+    p->ended = code == FN_END;
+    p->ahead = code == FENEC_OK && w->order != 0;
+    return code;
 }
 
-int probe_key(probe *p, const uint8_t *key, size_t len, error *err)
+/* The entry it stands on, as if the step had just come to it. */
+static bool take_ahead(probing *w)
 {
-    bool near = false;
+    sqlite3_stmt *st = w->p->statement->prepared;
+    const uint8_t *key = sqlite3_column_blob(st, KEY_COLUMN), *row = sqlite3_column_blob(st, ROW_COLUMN);
+    size_t key_len = (size_t)sqlite3_column_bytes(st, KEY_COLUMN), len = (size_t)sqlite3_column_bytes(st, ROW_COLUMN);
+
+    if ((!key && key_len) || (!row && len)) {
+        w->failed = true;
+        return false;
+    }
+    bool more = take(w, key ? key : (const uint8_t *)"", key_len, sqlite3_column_int64(st, 0),
+                     row ? row : (const uint8_t *)"", len);
+    w->p->ahead = w->order > 0;
+    return more;
+}
+
+int probe_rows(probe *p, const uint8_t *key, size_t len, row_visit *visit, void *to, error *err)
+{
+    probing w = {.p = p, .visit = visit, .to = to};
     int code = FENEC_OK;
 
     if (len > PROBE_KEY_MAX)
@@ -108,41 +156,26 @@ int probe_key(probe *p, const uint8_t *key, size_t len, error *err)
     bool goes_on = p->statement && !p->alone && p->len && order_keys(key, len, p->key, p->len) > 0;
     memcpy(p->key, key, len);
     p->len = len;
-    p->found = false;
     if (p->jumps >= JUMPS_MAX && ++p->asked % TRY_AGAIN == 0)
         p->jumps = 0;
-    if (goes_on)
-        code = go_on(p, &near, err);
-    if (code)
-        return code;
-    if (near) {
-        p->jumps = 0;
-        return FENEC_OK;
+    if (goes_on) {
+        bool more = !p->ended;
+        if (p->ahead)
+            more = take_ahead(&w);
+        if (more)
+            code = go_on(&w, err);
+        if (w.failed)
+            return fail_memory(err);
+        if (code && code != FN_END)
+            return code;
+        if (p->ended || w.order >= 0) {
+            p->jumps = 0;
+            return FENEC_OK;
+        }
     }
     p->jumps++;
     code = seek(p, err);
+    if (!code)
+        code = go_on(&w, err);
     return code == FN_END ? FENEC_OK : code;
-}
-
-int probe_next(probe *p, int64_t *id, const uint8_t **bytes, size_t *len, error *err)
-{
-    if (!p->statement || p->ended || (p->ahead && !p->found))
-        return FN_END;
-    if (!p->ahead) {
-        int code = step(p, err);
-        if (code)
-            return code;
-        p->found = p->alone || order_ahead(p) == 0;
-        if (!p->found)
-            return FN_END;
-    }
-    sqlite3_stmt *st = p->statement->prepared;
-    const void *row = sqlite3_column_blob(st, ROW_COLUMN);
-    *len = (size_t)sqlite3_column_bytes(st, ROW_COLUMN);
-    *id = sqlite3_column_int64(st, 0);
-    if (!row && *len)
-        return fail_memory(err);
-    *bytes = row ? row : (const uint8_t *)"";
-    p->ahead = false;
-    return FENEC_OK;
 }

@@ -4,8 +4,7 @@
  * Keys asked for one after another are often neighbours, for rows that belong together are written
  * together. A probe that is asked for a key ahead of the last one therefore goes on from where it stands
  * when the key is near, and seeks otherwise; where keys turn out to jump about, it looks for each alone.
- *
- * An entry costs one step, its row included. */
+ * Rows are visited from inside SQLite's step, as those of a scan are. */
 #ifndef STORE_PROBE_H
 #define STORE_PROBE_H
 
@@ -18,13 +17,12 @@
 typedef struct probe {
     conn *c;
     table entries; /* the index; `field` is the collection */
-    struct statement *statement; /* NULL: closed, or at the end */
-    bool alone;    /* it stands on the entries of one key alone */
-    bool ahead;    /* it stands on an entry that was not handed out */
-    bool found;    /* and that one has the key asked for */
-    bool ended;    /* there is none after the last one */
+    struct statement *statement; /* NULL: closed */
+    bool alone;     /* it stands on the entries of one key alone */
+    bool ahead;     /* it stands on an entry that was not visited */
+    bool ended;     /* there is none after the last one */
     uint8_t key[PROBE_KEY_MAX];
-    size_t len;    /* of the key asked for; 0: none was */
+    size_t len;     /* of the key asked for; 0: none was */
     unsigned jumps; /* in a row */
     unsigned asked;
 } probe;
@@ -32,11 +30,8 @@ typedef struct probe {
 void probe_init(probe *p, conn *c, uint32_t index, uint32_t collection);
 void probe_close(probe *p);
 
-/* Asks for a key. */
-int probe_key(probe *p, const uint8_t *key, size_t len, error *err);
-
-/* The next of its rows, ids ascending. FN_END. The bytes stay until the next call. An entry whose row is
- * not there is passed over. */
-int probe_next(probe *p, int64_t *id, const uint8_t **bytes, size_t *len, error *err);
+/* Visits the rows of a key, ids ascending, until a visit ends it. An entry whose row is not there is passed
+ * over. */
+int probe_rows(probe *p, const uint8_t *key, size_t len, row_visit *visit, void *to, error *err);
 
 #endif

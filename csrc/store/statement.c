@@ -75,7 +75,8 @@ static void joined_sql(char out[SQL_MAX_BYTES], unsigned operation, const char *
     bool of_key = operation == JOINED_OF_KEY;
 
     snprintf(out, SQL_MAX_BYTES,
-             "select r.id, r.rec, e.key from %s e cross join c%u r on r.id = e.id where e.key %s ?1 order by e.%s", name,
+             "select r.id, r.rec, e.key from %s e cross join c%u r on r.id = e.id "
+             "where e.key %s ?1 and fenec_probe(r.rec, r.id, e.key) order by e.%s", name,
              (unsigned)collection, of_key ? "=" : ">=", of_key ? "id" : "key, e.id");
 }
 
