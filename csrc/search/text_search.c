@@ -212,7 +212,7 @@ static int begin(searching *s, const text_version *v, conn *c, query *q, sums *m
     return rc;
 }
 
-int text_rank(const text_version *v, conn *c, query *q, ranking *out, arena *a, error *err)
+int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, error *err)
 {
     searching s;
     sums m;
@@ -223,8 +223,8 @@ int text_rank(const text_version *v, conn *c, query *q, ranking *out, arena *a, 
     for (uint32_t i = 0; !rc && i < m.touched_count; i++) {
         float score = (float)m.scores[m.touched[i]];
         int64_t id = recent_slot_at(v->recent, m.touched[i])->id;
-        if (ranking_takes(out, score, id))
-            rc = ranking_add(out, score, id, err);
+        if (best_takes(out, score, id))
+            rc = best_add(out, score, id, err);
     }
     return rc;
 }

@@ -1,15 +1,15 @@
-/* text_search.h - match: the documents of a text index that hold a query's terms, ranked by BM25. */
+/* text_search.h - match: the documents of a text index that hold a query's terms, best_row by BM25. */
 #ifndef SEARCH_TEXT_SEARCH_H
 #define SEARCH_TEXT_SEARCH_H
 
 #include "search/query.h"
-#include "search/ranking.h"
+#include "search/best.h"
 #include "search/text_index.h"
 #include "store/conn.h"
 
 /* The best rows into *out, not finished yet. What it needs meanwhile comes from `a`, which is not what the
- * test of ranking_init gives back. ROW_DAMAGED; PANIC; IO; what the test answers. */
-int text_rank(const text_version *v, conn *c, query *q, ranking *out, arena *a, error *err);
+ * test of best_init gives back. ROW_DAMAGED; PANIC; IO; what the test answers. */
+int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, error *err);
 
 /* Every document that holds one of the terms, in no order. */
 typedef int text_visit(void *to, int64_t id, error *err);

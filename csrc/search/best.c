@@ -1,17 +1,17 @@
-#include "search/ranking.h"
+#include "search/best.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Room for one more. `want` may be large and few rows found. */
-static int make_room(ranking *r, error *err)
+static int make_room(best *r, error *err)
 {
     if (r->count < r->cap)
         return FENEC_OK;
     size_t cap = r->cap ? r->cap * 4 : 64;
     if (cap > r->want)
         cap = r->want;
-    ranked *more = arena_alloc(r->memory, cap * sizeof *more);
+    best_row *more = arena_alloc(r->memory, cap * sizeof *more);
     if (!more)
         return fail_memory(err);
     if (r->count)
@@ -21,14 +21,14 @@ static int make_room(ranking *r, error *err)
     return FENEC_OK;
 }
 
-static void sift_down(ranking *r, ranked one)
+static void sift_down(best *r, best_row one)
 {
     size_t at = 0, child;
 
     while ((child = 2 * at + 1) < r->count) {
-        if (child + 1 < r->count && ranked_before(&r->rows[child], &r->rows[child + 1]))
+        if (child + 1 < r->count && best_before(&r->rows[child], &r->rows[child + 1]))
             child++;
-        if (!ranked_before(&one, &r->rows[child]))
+        if (!best_before(&one, &r->rows[child]))
             break;
         r->rows[at] = r->rows[child];
         at = child;
@@ -36,9 +36,9 @@ static void sift_down(ranking *r, ranked one)
     r->rows[at] = one;
 }
 
-int ranking_add(ranking *r, float score, int64_t id, error *err)
+int best_add(best *r, float score, int64_t id, error *err)
 {
-    const ranked one = {id, score};
+    const best_row one = {id, score};
     bool pass = true;
     size_t at;
 
@@ -55,7 +55,7 @@ int ranking_add(ranking *r, float score, int64_t id, error *err)
     int rc = make_room(r, err);
     if (rc)
         return rc;
-    for (at = r->count++; at > 0 && ranked_before(&r->rows[(at - 1) / 2], &one); at = (at - 1) / 2)
+    for (at = r->count++; at > 0 && best_before(&r->rows[(at - 1) / 2], &one); at = (at - 1) / 2)
         r->rows[at] = r->rows[(at - 1) / 2];
     r->rows[at] = one;
     return FENEC_OK;
@@ -63,10 +63,10 @@ int ranking_add(ranking *r, float score, int64_t id, error *err)
 
 static int by_rank(const void *a, const void *b)
 {
-    return ranked_before(b, a) - ranked_before(a, b);
+    return best_before(b, a) - best_before(a, b);
 }
 
-void ranking_finish(ranking *r)
+void best_finish(best *r)
 {
     if (r->count > 1)
         qsort(r->rows, r->count, sizeof *r->rows, by_rank);
