@@ -7,9 +7,9 @@
 #include "exec/explain.h"
 #include "exec/facet.h"
 #include "exec/lookup.h"
-#include "exec/near_point.h"
 #include "exec/pick.h"
 #include "exec/project.h"
+#include "exec/ranked.h"
 #include "exec/rollup.h"
 #include "value/json.h"
 
@@ -19,7 +19,7 @@ struct read_plan {
     bool explained;
     rollup_plan *rollup;   /* where the list aggregates, which then does the rest */
     pick_plan *pick;
-    near_point_plan *near; /* in the place of pick */
+    ranked_plan *ranked;   /* in the place of pick */
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
     lookup_plan *lookup;   /* NULL: none */
@@ -33,10 +33,8 @@ static int not_available(const char *clause, error *err)
     return fail(err, FENEC_QUERY, "%s is not available in this build", clause);
 }
 
-static int check_clauses(const select_stmt *s, const collection *of, error *err)
+static int check_clauses(const select_stmt *s, error *err)
 {
-    if (s->near && !near_point_is(s->near, of))
-        return not_available("near", err);
     if (s->match)
         return not_available("match", err);
     if (s->rerank)
@@ -68,15 +66,15 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
     p->of = catalog_find(cat, s->collection, (uint32_t)strlen(s->collection));
     if (!p->of)
         return fail(err, FENEC_NOT_FOUND, "there is no collection `%s`", s->collection);
-    rc = check_clauses(s, p->of, err);
+    rc = check_clauses(s, err);
     if (!rc && s->count)
         rc = bind_count(p, a, err);
     else if (!rc && !s->aggregates)
         rc = projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
     if (!rc && s->aggregates)
         rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
-    else if (!rc && s->near)
-        rc = near_point_bind(s->near, cat, p->of, s->where, s->limit, s->offset, a, &p->near, err);
+    else if (!rc && ranked_is(s))
+        rc = ranked_bind(s, cat, p->of, a, &p->ranked, err);
     else if (!rc)
         rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
     if (!rc && s->lookup)
@@ -117,7 +115,7 @@ static int write_row(void *to, const row *r, error *err)
     return rc;
 }
 
-static int write_near(void *to, const row *r, double metres, error *err)
+static int write_ranked(void *to, const row *r, float score, error *err)
 {
     run *t = to;
 
@@ -125,7 +123,7 @@ static int write_near(void *to, const row *r, double metres, error *err)
     answer_row(&t->w);
     int rc = projection_columns(&t->p->list, &t->s, &t->w, err);
     buffer_text(t->w.out, ",\"_score\":");
-    json_write_float32(t->w.out, (float)metres);
+    json_write_float32(t->w.out, score);
     answer_row_end(&t->w);
     if (t->x)
         t->w.out->len = t->start;
@@ -172,8 +170,8 @@ static int answer_rows(run *t, buffer *out, error *err)
     t->s = (scope){.cx = t->cx, .memory = t->cx->memory, .resolved = resolved};
     answer_begin(&t->w, out, &t->p->list.columns);
     t->start = out->len;
-    return t->p->near ? near_point_run(t->p->near, t->cx, write_near, t, t->x, err)
-                      : pick_page(&t->rows, write_row, t, err);
+    return t->p->ranked ? ranked_run(t->p->ranked, t->cx, write_ranked, t, t->x, err)
+                        : pick_page(&t->rows, write_row, t, err);
 }
 
 static int answer_groups(run *t, buffer *out, error *err)
@@ -291,9 +289,9 @@ static int read_row(void *to, const row *r, error *err)
     return rc ? rc : t->visit(t->to, &v, err);
 }
 
-static int read_near(void *to, const row *r, double metres, error *err)
+static int read_ranked(void *to, const row *r, float score, error *err)
 {
-    (void)metres;
+    (void)score;
     return read_row(to, r, err);
 }
 
@@ -313,8 +311,8 @@ int read_values(const read_plan *p, const context *cx, read_visit *visit, void *
         return rollup_each(p->rollup, cx, NULL, read_columns, &t, x, err);
     int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
     t.s.resolved = resolved;
-    if (!rc && p->near)
-        return near_point_run(p->near, cx, read_near, &t, x, err);
+    if (!rc && p->ranked)
+        return ranked_run(p->ranked, cx, read_ranked, &t, x, err);
     return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
 }
 

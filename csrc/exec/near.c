@@ -1,0 +1,191 @@
+#include "exec/near.h"
+
+#include "base/bytes.h"
+#include "exec/near_point.h"
+#include "exec/pick.h"
+#include "exec/vector_value.h"
+
+struct near_plan {
+    const collection *of;
+    const catalog_field *field;
+    const catalog_index *index;
+    const bound *query;
+    bool exact;
+    uint32_t ef; /* 0: the index's */
+    pick_plan *pick;
+    near_point_plan *point; /* over a geo field: does the whole of it */
+};
+
+/* ---- binding ---- */
+
+static int no_index(const near_clause *near, const collection *of, error *err)
+{
+    return fail(err, FENEC_QUERY, "`%s` of `%s` has no index that near could read: @hnsw or @inverted",
+                near->field.text, of->name);
+}
+
+static int find_field(near_plan *p, const near_clause *near, error *err)
+{
+    const path *on = &near->field;
+    int32_t place = on->part_count == 1 ? collection_field(p->of, on->text, on->text_len) : -1;
+
+    if (place < 0)
+        return no_index(near, p->of, err);
+    p->field = &p->of->fields[place];
+    if (p->field->type.kind == TYPE_GEO)
+        return FENEC_OK;
+    p->index = p->field->index;
+    if (!p->index || p->index->state == INDEX_BUILDING ||
+        (p->index->spec.kind != INDEX_HNSW && p->index->spec.kind != INDEX_INVERTED))
+        return no_index(near, p->of, err);
+    if (near->ef_given && p->index->spec.kind == INDEX_INVERTED)
+        return fail(err, FENEC_QUERY, "`ef` is for dense vectors: near over `%s` is exact", near->field.text);
+    return FENEC_OK;
+}
+
+int near_bind(const near_clause *near, const catalog *cat, const collection *of, const expr *where, arena *a,
+              near_plan **out, error *err)
+{
+    near_plan *p = arena_zeroed(a, sizeof *p);
+    const binding values = {.place = BIND_VALUE};
+    const count_value all = {0};
+    bound *query = NULL;
+
+    if (!p)
+        return fail_memory(err);
+    *p = (near_plan){.of = of, .exact = near->exact, .ef = near->ef_given ? near->ef : 0};
+    int rc = find_field(p, near, err);
+    if (rc)
+        return rc;
+    if (p->field->type.kind == TYPE_GEO) {
+        rc = near_point_bind(near, cat, of, where, all, all, a, &p->point, err);
+    } else {
+        rc = expr_bind(near->vector, &values, a, &query, err);
+        p->query = query;
+        if (!rc)
+            rc = pick_bind(cat, of, where, NULL, 0, all, all, a, &p->pick, err);
+    }
+    if (!rc)
+        *out = p;
+    return rc;
+}
+
+/* ---- every row measured ---- */
+
+typedef struct measuring {
+    const near_plan *p;
+    const context *cx;
+    ranking *out;
+    measure m;
+    value sparse; /* the query of a sparse field */
+    uint64_t measured;
+} measuring;
+
+static int measure_row(void *to, const row *r, error *err)
+{
+    measuring *n = to;
+    value v;
+    int rc = row_field(r, n->p->field->number, n->cx->memory, &v, err);
+
+    if (rc || v.kind != VALUE_VECTOR || v.count != n->m.dimension)
+        return rc;
+    n->measured++;
+    ranking_add(n->out, r->id, measure_score(&n->m, v.bytes));
+    return FENEC_OK;
+}
+
+#define SPARSE_HEAD 4  /* bytes before a sparse value's entries */
+#define SPARSE_ENTRY 8 /* bytes of one */
+
+/* The sum over the dimensions of both. False: there is none. */
+static bool sparse_score(const value *a, const value *b, float *out)
+{
+    const uint8_t *x = a->bytes + SPARSE_HEAD, *y = b->bytes + SPARSE_HEAD;
+    const uint8_t *x_end = x + (size_t)a->count * SPARSE_ENTRY, *y_end = y + (size_t)b->count * SPARSE_ENTRY;
+    bool any = false;
+    double sum = 0;
+
+    while (x < x_end && y < y_end) {
+        uint32_t i = bytes_u32(x), k = bytes_u32(y);
+        if (i == k) {
+            sum += (double)bytes_f32(x + 4) * (double)bytes_f32(y + 4);
+            any = true;
+        }
+        x += i <= k ? SPARSE_ENTRY : 0;
+        y += k <= i ? SPARSE_ENTRY : 0;
+    }
+    *out = (float)sum;
+    return any;
+}
+
+static int measure_sparse(void *to, const row *r, error *err)
+{
+    measuring *n = to;
+    float score;
+    value v;
+    int rc = row_field(r, n->p->field->number, n->cx->memory, &v, err);
+
+    if (rc || v.kind != VALUE_SPARSE)
+        return rc;
+    n->measured++;
+    if (sparse_score(&n->sparse, &v, &score))
+        ranking_add(n->out, r->id, score);
+    return FENEC_OK;
+}
+
+static int measure_all(measuring *n, explain *x, error *err)
+{
+    const near_plan *p = n->p;
+    picking k;
+    int rc = pick_begin(&k, p->pick, n->cx, x, err);
+
+    if (!rc)
+        rc = pick_each(&k, p->index->spec.kind == INDEX_INVERTED ? measure_sparse : measure_row, n, err);
+    pick_end(&k);
+    if (!rc)
+        explain_step(x, "near: %s", "every vector measured");
+    return rc;
+}
+
+/* ---- a run ---- */
+
+static int read_query(measuring *n, error *err)
+{
+    const near_plan *p = n->p;
+    const scope s = {.cx = n->cx, .memory = n->cx->memory};
+    const type *t = &p->field->type;
+    float *floats;
+    value v;
+    int rc = expr_eval(p->query, &s, &v, err);
+
+    if (rc)
+        return rc;
+    if (p->index->spec.kind == INDEX_INVERTED)
+        return sparse_query(&v, t, p->field->name, n->cx->memory, &n->sparse, err);
+    rc = vector_query(&v, t, p->field->name, n->cx->memory, &floats, err);
+    return rc ? rc : measure_init(&n->m, p->index->spec.metric, floats, t->dimension, n->cx->memory, err);
+}
+
+static int take_point(void *to, const row *r, double metres, error *err)
+{
+    (void)err;
+    ranking_add(to, r->id, (float)metres);
+    return FENEC_OK;
+}
+
+int near_first(const near_plan *p, const context *cx, size_t want, ranking *out, explain *x, error *err)
+{
+    bool ascending = p->point || (p->index->spec.kind == INDEX_HNSW && metric_ascends(p->index->spec.metric));
+    measuring n = {.p = p, .cx = cx, .out = out};
+    int rc = ranking_init(out, want, ascending, cx->memory, err);
+
+    if (!rc && p->point) {
+        rc = near_point_first(p->point, cx, (int64_t)want, take_point, out, x, err);
+    } else if (!rc) {
+        rc = read_query(&n, err);
+        if (!rc && want)
+            rc = measure_all(&n, x, err);
+    }
+    ranking_finish(out);
+    return rc;
+}
