@@ -318,8 +318,10 @@ static void page(const char *work, const char *ours, const char *theirs, int eac
         sample_add(&a, (now_us() - start) / each);
         start = now_us();
         for (int i = 0; i < each; i++) {
+            char *to = answer;
             while (sqlite3_step(s) == SQLITE_ROW)
-                sqlite3_column_text(s, 1);
+                to += sprintf(to, "{\"id\":%lld,\"name\":\"%s\"},", sqlite3_column_int64(s, 0),
+                              (const char *)sqlite3_column_text(s, 1));
             sqlite3_reset(s);
         }
         sample_add(&b, (now_us() - start) / each);

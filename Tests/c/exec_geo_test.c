@@ -2,8 +2,9 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "base/thread.h"
 #include "catalog/catalog_row.h"
 #include "exec_bed.h"
 #include "store/conn.h"
@@ -328,5 +329,48 @@ TEST(warm_builds_what_a_file_declares)
     file = old_file("warmed-2");
     open_file(&b, file);
     CHECK_TEXT(warm(&b, "g"), "{\"built\":1}");
+    bed_close(&b);
+}
+
+/* ---- written while it is built ---- */
+
+typedef struct writing {
+    bed b; /* the same database, an answer of its own */
+    int failed;
+} writing;
+
+static void write_on(void *to)
+{
+    writing *w = to;
+    char text[200];
+
+    for (int i = 0; i < 150; i++) {
+        snprintf(text, sizeof text, "put g {n: -1, loc: [%d, 10]}; del g where id = %d; set g {loc: [%d, 10]} where id = %d",
+                 i % 180, i * 9 + 1, (i + 90) % 180, i * 7 + 2);
+        w->failed += bed_run(&w->b, text, NULL, NULL, 0) != FENEC_OK;
+    }
+}
+
+TEST(what_is_written_while_an_index_is_built_is_in_it)
+{
+    const char *file = old_file("busy");
+    writing w = {0};
+    thread other;
+    bed b;
+
+    open_file(&b, file);
+    w.b = b;
+    CHECK(thread_start(&other, write_on, &w));
+    CHECK_TEXT(warm(&b, ""), "{\"built\":1}");
+    thread_join(&other);
+    memory_free(w.b.answer);
+    CHECK_INT(w.failed, 0);
+    for (int lon = 0; lon < 180; lon += 3) {
+        const char *by_index = bed_rows(&b, format("get g select id, loc where distance(loc, [%d, 10]) < 1000", lon), NULL);
+        char *kept = malloc(strlen(by_index) + 1);
+        strcpy(kept, by_index);
+        CHECK_TEXT(bed_rows(&b, format("get g select id, loc where distance(loc, [%d, 10]) + 0 < 1000", lon), NULL), kept);
+        free(kept);
+    }
     bed_close(&b);
 }

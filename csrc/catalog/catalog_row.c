@@ -211,7 +211,8 @@ static void read_index(reader *r, const collection *draft, catalog_index *x)
     if (r->bad)
         return;
     const catalog_field *f = &draft->fields[x->field];
-    bool kept = index_is_kept(&x->spec, f), collated = x->spec.kind == INDEX_SORTED && f->collate != COLLATION_NONE;
+    bool kept = index_is_kept(&x->spec, f);
+    bool collated = x->spec.kind == INDEX_SORTED && f->collate != COLLATION_NONE;
     bool plain = x->spec.kind == INDEX_HASH || x->spec.kind == INDEX_UNIQUE || x->spec.kind == INDEX_SORTED;
     /* What every build has kept in one order is never found otherwise. */
     if (!collated && (order || (x->state == INDEX_DECLARED && plain))) {

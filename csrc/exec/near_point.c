@@ -31,7 +31,8 @@ struct near_point_plan {
 
 bool near_point_is(const near_clause *near, const collection *of)
 {
-    int32_t place = near->field.part_count == 1 ? collection_field(of, near->field.text, near->field.text_len) : -1;
+    bool plain = near->field.part_count == 1;
+    int32_t place = plain ? collection_field(of, near->field.text, near->field.text_len) : -1;
 
     return place >= 0 && of->fields[place].type.kind == TYPE_GEO;
 }
@@ -386,8 +387,7 @@ int near_point_run(const near_point_plan *p, const context *cx, near_visit *visi
         return rc;
     bool all = limit == INT64_MAX && !p->limit.given;
     if (offset > NEAR_ROWS_MAX || (!all && limit > NEAR_ROWS_MAX - offset))
-        return fail(err, FENEC_QUERY, "near answers the first %d rows at most: limit and offset are beyond them",
-                    NEAR_ROWS_MAX);
+        return fail(err, FENEC_QUERY, "near answers the first %d rows at most", NEAR_ROWS_MAX);
     n.want = (size_t)(all ? NEAR_ROWS_MAX : limit + offset);
     return run(&n, (size_t)offset, visit, to, err);
 }

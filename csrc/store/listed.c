@@ -65,7 +65,8 @@ static int close_cursor(sqlite3_vtab_cursor *cur)
     return SQLITE_OK;
 }
 
-static int start_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, int count, sqlite3_value **values)
+static int start_cursor(sqlite3_vtab_cursor *base, int plan, const char *text, int count,
+                        sqlite3_value **values)
 {
     (void)plan, (void)text, (void)count, (void)values;
     listed_cursor *cur = (listed_cursor *)base;

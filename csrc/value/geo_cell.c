@@ -134,7 +134,7 @@ static uint32_t joined(geo_cells *cells, uint32_t count)
 /* Squares of one level that lie across the edge of the box are cut into four, as long as there is room. */
 uint32_t geo_cover(const double box[4], geo_cells out[GEO_COVER_MAX])
 {
-    uint32_t south = line_of(box[1]), north = line_of(box[3]), west = column_of(box[0]), east = column_of(box[2]);
+    uint32_t west = column_of(box[0]), south = line_of(box[1]), east = column_of(box[2]), north = line_of(box[3]);
     bool crosses = box[0] > box[2];
     const rect parts[2] = {{west, south, crosses ? GRID - 1 : east, north}, {0, south, east, north}};
     const uint32_t part_count = crosses ? 2 : 1;
