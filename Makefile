@@ -218,7 +218,7 @@ $(BUILD)/fuzz/%: Tests/fuzz/%.c $(SOURCES)
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
 	@set -e; for f in $(FUZZERS); do \
 	  mkdir -p $(BUILD)/fuzz/corpus-$$f; \
-	  $(BUILD)/fuzz/$$f -max_total_time=$$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) )) -timeout=10 -rss_limit_mb=4096 \
+	  $(BUILD)/fuzz/$$f -max_total_time=$$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) + 1 )) -timeout=10 -rss_limit_mb=4096 \
 	    -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus-$$f Tests/fuzz/corpus/$${f#fuzz_}; \
 	done
 
