@@ -95,16 +95,21 @@ static void call_metres(sqlite3_context *c, int n, sqlite3_value **v)
                                     sqlite3_value_double(v[3])));
 }
 
+static int compare_bytes(void *with, int a_len, const void *a, int b_len, const void *b)
+{
+    int order = memcmp(a, b, (size_t)(a_len < b_len ? a_len : b_len));
+
+    (void)with;
+    return order ? order : a_len - b_len;
+}
+
 #if FENEC_ICU
 static int compare_names(void *with, int a_len, const void *a, int b_len, const void *b)
 {
     UErrorCode status = U_ZERO_ERROR;
     int order = ucol_strcollUTF8(with, a, a_len, b, b_len, &status);
 
-    if (order)
-        return order;
-    order = memcmp(a, b, (size_t)(a_len < b_len ? a_len : b_len));
-    return order ? order : a_len - b_len;
+    return order ? order : compare_bytes(NULL, a_len, a, b_len, b);
 }
 
 static void add_collation(void)
@@ -119,7 +124,7 @@ static void add_collation(void)
 #else
 static void add_collation(void)
 {
-    sqlite3_create_collation(lite, "turkish", SQLITE_UTF8, NULL, NULL);
+    sqlite3_create_collation(lite, "turkish", SQLITE_UTF8, NULL, compare_bytes);
 }
 #endif
 
