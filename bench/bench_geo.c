@@ -311,6 +311,7 @@ static void circles(double r, const char *work, const char *counting, const char
 
 /* ---- names ---- */
 
+#if FENEC_ICU
 static void page(const char *work, const char *ours, const char *theirs, int each, double target)
 {
     sqlite3_stmt *s = prepare(theirs);
@@ -334,6 +335,7 @@ static void page(const char *work, const char *ours, const char *theirs, int eac
     compare_print(work, &a, &b, target);
     sqlite3_finalize(s);
 }
+#endif
 
 int main(int argc, char **argv)
 {
