@@ -27,19 +27,43 @@ public actor Fenec {
         public static let noAutoCompact = Options(rawValue: 4)
     }
 
-    private enum Life { case open, closing, closed }
+    private enum Life { case open, suspending, suspended, resuming, closing, closed }
 
-    private let handle: UInt64
+    /// What opens a file again.
+    private struct File {
+        let path: String
+        let options: Options
+    }
+
+    private let file: File?
+    private var handle: UInt64 // changes as the file is opened again
     private var life = Life.open
-    private var callsUnderWay = 0
-    private var lastCallEnded: CheckedContinuation<Void, Never>? // whoever closes waits here
-    private var closeEnded: [CheckedContinuation<Void, Never>] = []
+    private var lifeChange: [CheckedContinuation<Void, Never>] = []
 
-    private init(handle: UInt64) { self.handle = handle }
+    /// Calls of the app and, among all, also what live queries ask by themselves.
+    private var callsUnderWay = (ofApp: 0, all: 0)
+    private var lastCallEnded: CheckedContinuation<Void, Never>? // whoever closes or suspends waits here
+
+    let watches = Watches()
+    package nonisolated var isWatched: Bool { !watches.isEmpty }
+    private let clock: FrameClock
+    private var frameRuns = false
+    private var lastWriteEnded: UInt64 = 0
+    private var look = Look.none
+
+    /// Whether somebody wants to know what was written.
+    private enum Look { case none, asked, passedOver }
+
+    private init(handle: UInt64, file: File? = nil, clock: FrameClock = .system) {
+        self.handle = handle
+        self.file = file
+        self.clock = clock
+    }
 
     /// Letting go of the last reference closes the database as `close()` does, on this very thread. Nobody
     /// is left who could be told of a failure.
     deinit {
+        watches.end()
         if life == .open { try? Library.close(handle) }
     }
 
@@ -51,7 +75,7 @@ public actor Fenec {
     /// Opens the file at `path`, or makes it; its folder must exist.
     public static func open(path: String, options: Options = []) async throws -> Fenec {
         let handle = try await Workers.shared.run { try Library.open(path: path, flags: options.rawValue) }
-        return Fenec(handle: handle)
+        return Fenec(handle: handle, file: File(path: path, options: options))
     }
 
     /// Opens the file a file URL names, or makes it; its folder must exist.
@@ -64,26 +88,78 @@ public actor Fenec {
 
     /// A database that keeps nothing: it is gone when it is closed.
     public static func memory() throws -> Fenec {
-        Fenec(handle: try Library.openMemory())
+        try memory(clock: .system)
     }
 
-    /// Waits for calls under way, makes everything durable and frees the file, which can be opened again
-    /// once this returned. A second `close()` waits for the first and does nothing more.
+    package static func memory(clock: FrameClock) throws -> Fenec {
+        Fenec(handle: try Library.openMemory(), clock: clock)
+    }
+
+    /// Ends the live queries, waits for calls under way, makes everything durable and frees the file, which
+    /// can be opened again once this returned. A second `close()` waits for the first and does nothing more.
     public func close() async throws {
-        guard life == .open else {
-            if life == .closing { await withCheckedContinuation { closeEnded.append($0) } }
-            return
-        }
-        life = .closing
-        if callsUnderWay > 0 { await withCheckedContinuation { lastCallEnded = $0 } }
-        defer {
-            // Closed even where the last write to the disk failed.
-            life = .closed
-            for waiter in closeEnded { waiter.resume() }
-            closeEnded = []
-        }
+        while life == .suspending || life == .resuming || life == .closing { await nextLife() }
+        guard life != .closed else { return }
+        let isOpen = life == .open
+        begin(.closing)
+        watches.end()
+        defer { begin(.closed) } // even where the last write to the disk failed
+        guard isOpen else { return }
+        await lastCall()
         let handle = handle
         try await Workers.shared.run { try Library.close(handle) }
+    }
+
+    // MARK: suspending
+
+    /// Waits for calls under way, makes everything durable and closes the file until ``resume()``: no
+    /// descriptor is left open and no lock held. Calls made meanwhile wait.
+    ///
+    /// For an app whose file lies in a shared container: the system ends a suspended process that holds a
+    /// lock there. Does nothing on a database in memory, nor the second time.
+    public func suspend() async throws {
+        guard file != nil else { return }
+        while life == .suspending || life == .resuming { await nextLife() }
+        guard life != .suspended else { return }
+        guard life == .open else { throw FenecError.closed }
+        begin(.suspending)
+        defer { begin(.suspended) } // the file is closed even where the last write to the disk failed
+        await lastCall()
+        let handle = handle
+        try await Workers.shared.run { try Library.close(handle) }
+    }
+
+    /// Opens the file again and lets the calls that waited go on. What it throws leaves the database
+    /// suspended, so that it may be tried again.
+    public func resume() async throws {
+        guard let file else { return }
+        while life == .suspending || life == .resuming { await nextLife() }
+        guard life != .open else { return }
+        guard life == .suspended else { throw FenecError.closed }
+        begin(.resuming)
+        do {
+            handle = try await Workers.shared.run {
+                try Library.open(path: file.path, flags: file.options.rawValue)
+            }
+        } catch {
+            begin(.suspended)
+            throw error
+        }
+        begin(.open)
+        watches.catchUp()
+        await takeLook()
+    }
+
+    private func begin(_ next: Life) {
+        life = next
+        for waiting in lifeChange { waiting.resume() }
+        lifeChange = []
+    }
+
+    private func nextLife() async { await withCheckedContinuation { lifeChange.append($0) } }
+
+    private func lastCall() async {
+        if callsUnderWay.all > 0 { await withCheckedContinuation { lastCallEnded = $0 } }
     }
 
     // MARK: running text
@@ -96,7 +172,7 @@ public actor Fenec {
 
     /// Runs a text with its parameters in a list.
     public nonisolated func run(_ text: String, params: [Value]) async throws -> Answer {
-        try await call { try Library.query($0, text, params) }
+        try await call(mayWrite: !Statement.isRead(text)) { try Library.query($0, text, params) }
     }
 
     /// The rows a text answers; none where it answers something else.
@@ -160,23 +236,97 @@ public actor Fenec {
 
     // MARK: calls
 
-    /// Runs `work` on a thread of the package's. The actor is free meanwhile: it only counts, so that
+    /// Runs `job` on a thread of the package's. The actor is free meanwhile: it only counts, so that
     /// `close()` can wait for the calls that came before it.
-    func call<T: Sendable>(_ work: @escaping @Sendable (UInt64) throws -> T) async throws -> T {
+    func call<T: Sendable>(
+        mayWrite: Bool = false, _ job: @escaping @Sendable (UInt64) throws -> T
+    ) async throws -> T {
+        while life == .suspending || life == .suspended || life == .resuming { await nextLife() }
         guard life == .open else { throw FenecError.closed }
-        callsUnderWay += 1
+        callsUnderWay.ofApp += 1
         defer {
-            callsUnderWay -= 1
-            if callsUnderWay == 0 {
+            callsUnderWay.ofApp -= 1
+            if mayWrite { lastWriteEnded = clock.now() }
+            if mayWrite || look == .passedOver { askForLook() }
+        }
+        return try await work(job)
+    }
+
+    private func work<T: Sendable>(_ job: @escaping @Sendable (UInt64) throws -> T) async throws -> T {
+        callsUnderWay.all += 1
+        defer {
+            callsUnderWay.all -= 1
+            if callsUnderWay.all == 0 {
                 lastCallEnded?.resume()
                 lastCallEnded = nil
             }
         }
         let handle = handle
-        return try await Workers.shared.run { try work(handle) }
+        return try await Workers.shared.run { try job(handle) }
     }
 
     private static func values(_ params: [any FenecValue]) throws -> [Value] {
         try params.map { try $0.fenecValue() }
+    }
+
+    // MARK: live queries
+
+    /// One run of a live query; nil where the database is not open.
+    func run(_ watch: Watch) async -> Watch.Outcome? {
+        guard life == .open else {
+            watch.missesRun()
+            return nil
+        }
+        let watches = watches
+        do {
+            let piece = try watch.source.statement.get()
+            let (answer, owesLook) = try await work { handle in
+                // Before the query, which so reads all of it.
+                let seq = try Library.changes(handle, since: .max).seq
+                let owesLook = watches.begins(watch, at: seq)
+                return (Result { try Library.query(handle, piece.text, piece.params) }, owesLook)
+            }
+            if owesLook { askForLook() }
+            return answer
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Has what was written looked at a frame later, once writes pause: looks asked for meanwhile are one.
+    private func askForLook() {
+        guard !watches.isEmpty else {
+            look = .none
+            return
+        }
+        look = .asked
+        guard !frameRuns else { return }
+        frameRuns = true
+        let clock = clock
+        Task { [weak self] in
+            var left: UInt64? = FrameClock.frame
+            while let wait = left {
+                await clock.sleep(wait)
+                left = await self?.endFrame()
+            }
+        }
+    }
+
+    /// A frame has passed. Nil, or how long to wait because writes go on.
+    private func endFrame() async -> UInt64? {
+        let passed = clock.now() &- lastWriteEnded
+        if passed < FrameClock.pause { return FrameClock.pause - passed }
+        frameRuns = false
+        // The last of the calls under way asks again.
+        if callsUnderWay.ofApp > 0 { look = .passedOver } else { await takeLook() }
+        return nil
+    }
+
+    private func takeLook() async {
+        look = .none
+        guard life == .open, let cursor = watches.cursorOfLook() else { return }
+        // What the library cannot tell of is told of by the runs.
+        guard let changes = try? await work({ try Library.changes($0, since: cursor) }) else { return }
+        watches.wake(for: changes)
     }
 }

@@ -25,7 +25,7 @@ extension Fenec {
     /// The sequence is gone through on a thread of the package's, with the writer's lock held.
     package nonisolated func runInOneBlock<Pieces: Sequence & Sendable>(_ pieces: Pieces) async throws
     where Pieces.Element == Result<Piece, any Error> {
-        try await call { handle in
+        try await call(mayWrite: true) { handle in
             let source = PieceSource(pieces)
             do {
                 try Library.runPieces(handle, source)
