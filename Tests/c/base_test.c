@@ -217,6 +217,10 @@ TEST(errors_keep_a_code_and_a_message_cut_at_a_character)
     fail(&err, FENEC_QUERY, "%s", longer);
     CHECK_INT(strlen(err.message), ERROR_MESSAGE_MAX - 2);
     CHECK(utf8_valid((const uint8_t *)err.message, strlen(err.message)));
+    fail(&err, FENEC_IO, "cannot open %.4s: %s", "/a\xc3\xa7\xc3\xa7", "no \xff\xe2\x82such \xf0\x9f\xa6\x8a");
+    CHECK_TEXT(err.message, "cannot open /a\xc3\xa7: no such \xf0\x9f\xa6\x8a");
+    fail(&err, FENEC_IO, "cannot open %.3s", "/a\xc3\xa7");
+    CHECK_TEXT(err.message, "cannot open /a");
     CHECK_TEXT(error_prefix(FENEC_TYPE), "type error: ");
     CHECK_TEXT(error_prefix(FENEC_UNMET), "unmet: ");
     CHECK_TEXT(error_prefix(FENEC_OK), "");

@@ -1,8 +1,11 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 void error_init(error *err)
 {
@@ -12,19 +15,22 @@ void error_init(error *err)
     err->message[0] = 0;
 }
 
-/* Cuts a message that vsnprintf broke inside a character. */
-static void drop_partial_character(char *text)
+/* Takes out what a cut - of the message, or of a path inside it - left of a character. A name that the
+ * system gave, of a link's target, may hold more that is no UTF-8. */
+static void drop_broken_characters(char *text)
 {
-    size_t len = strlen(text), start = len;
+    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
+    uint8_t *to = (uint8_t *)text;
 
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
-        start--;
-    if (start == 0)
+    if (utf8_valid(at, (size_t)(end - at)))
         return;
-    unsigned char lead = (unsigned char)text[start - 1];
-    size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-    if (len - (start - 1) < need)
-        text[start - 1] = 0;
+    while (at < end) {
+        const uint8_t *from = at;
+        bool broken = utf8_next(&at, end) == UTF8_REPLACEMENT && at - from == 1;
+        while (from < at && !broken)
+            *to++ = *from++;
+    }
+    *to = 0;
 }
 
 int fail(error *err, int code, const char *format, ...)
@@ -37,8 +43,7 @@ int fail(error *err, int code, const char *format, ...)
     va_end(args);
     if (len < 0)
         err->message[0] = 0;
-    else if ((size_t)len >= sizeof err->message)
-        drop_partial_character(err->message);
+    drop_broken_characters(err->message);
     return code;
 }
 

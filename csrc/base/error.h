@@ -32,7 +32,8 @@ typedef struct error {
 void error_init(error *err);
 
 /* Fills *err and returns `code`. The message names the collection, field and value concerned and holds
- * no prefix. Text that may hold a NUL or be long goes in through value_quote. Cut at a character. */
+ * no prefix. Text that may hold a NUL or be long goes in through value_quote. Cut at a character; bytes
+ * that are no UTF-8 are left out. */
 int fail(error *err, int code, const char *format, ...) FN_PRINTF(3, 4);
 
 /* Memory ran out: FENEC_PANIC. */
