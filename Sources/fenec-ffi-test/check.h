@@ -28,6 +28,7 @@ uint64_t memory_database(void);
 int32_t sync_handle(uint64_t handle);
 int32_t flush_handle(uint64_t handle);
 int32_t checkpoint_handle(uint64_t handle);
+int32_t schema(uint64_t handle, const char *text, size_t len, uint32_t mode);
 int32_t warm_handle(uint64_t handle, const char *only);
 
 const char *temp_path(const char *name); /* in a folder of this run; static buffer */
@@ -51,6 +52,7 @@ void test_queries(void);
 void test_vectors(void);
 void test_changes(void);
 void test_durability(void);
+void test_schema(void);
 void test_threads(void);
 void test_hostile(void);
 

@@ -85,6 +85,14 @@ SIMPLE(sync_handle, fenec_sync)
 SIMPLE(flush_handle, fenec_flush)
 SIMPLE(checkpoint_handle, fenec_checkpoint)
 
+int32_t schema(uint64_t handle, const char *text, size_t n, uint32_t mode)
+{
+    char *out = (char *)1;
+    size_t len = 1;
+    int32_t code = fenec_schema(handle, (const uint8_t *)text, n, mode, &out, &len);
+    return remember(code, out, len);
+}
+
 int32_t warm_handle(uint64_t handle, const char *only)
 {
     char *out = (char *)1;
@@ -171,6 +179,7 @@ int main(void)
     test_vectors();
     test_changes();
     test_durability();
+    test_schema();
     test_threads();
     test_hostile();
     char command[600];

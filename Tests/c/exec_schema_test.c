@@ -329,6 +329,7 @@ TEST(schema_migration_that_fails_leaves_nothing)
 
     bed_open(&b);
     bed_do(&b, "create collection recipe (note text)");
+    bed_do(&b, "put recipe {note: 'x'}");
     for (size_t i = 0; i < sizeof migrations / sizeof *migrations; i++)
         for (uint32_t mode = PLAN; mode <= APPLY; mode++) {
             char rest[512];
