@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "value/value.h"
 
 /* Column names, escaped once: immutable, cached with a plan. */
@@ -19,11 +20,16 @@ typedef struct answer_columns {
 bool answer_columns_make(answer_columns *c, arena *a, const char *const names[], const uint32_t lens[],
                          uint32_t count);
 
+struct row;
+
 typedef struct answer {
     buffer *out;
     const answer_columns *columns;
     uint32_t at; /* next column */
     uint64_t rows;
+    /* Writes a column that is a mark; set after answer_begin where there are such. */
+    int (*mark)(void *marks, uint32_t number, const struct row *r, buffer *out, error *err);
+    void *marks;
 } answer;
 
 void answer_begin(answer *w, buffer *out, const answer_columns *columns);

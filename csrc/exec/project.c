@@ -39,27 +39,71 @@ static int bind_column(const collection *of, const column *c, arena *a, constant
     return FENEC_OK;
 }
 
-int projection_bind(const collection *of, const column *columns, uint32_t count, arena *a, projection *out,
-                    error *err)
+static const char *mark_name(const mark *m, arena *a, uint32_t *len)
 {
-    uint32_t n = columns ? count : of->field_count + 1;
-    const char **names = arena_alloc(a, sizeof *names * (n ? n : 1));
-    uint32_t *lens = arena_alloc(a, sizeof *lens * (n ? n : 1));
+    const char *call = m->snippet ? "snippet(" : "highlight(";
+    size_t head = strlen(call);
+    char *name = arena_alloc(a, head + m->field.text_len + 2);
+
+    if (!name)
+        return NULL;
+    memcpy(name, call, head);
+    memcpy(name + head, m->field.text, m->field.text_len);
+    memcpy(name + head + m->field.text_len, ")", 2);
+    *len = (uint32_t)head + m->field.text_len + 1;
+    return name;
+}
+
+static int bind_list(const collection *of, bool all, const column *columns, uint32_t count, const mark marks[],
+                     uint32_t mark_count, arena *a, projection *out, error *err)
+{
+    uint32_t fields = all ? of->field_count + 1 : count, n = fields + mark_count, at = 0, next = 0;
+    const char **names = arena_alloc(a, sizeof *names * n + 1);
+    uint32_t *lens = arena_alloc(a, sizeof *lens * n + 1);
 
     *out = (projection){.count = n};
-    out->items = arena_alloc(a, sizeof *out->items * (n ? n : 1));
+    out->items = arena_alloc(a, sizeof *out->items * n + 1);
     if (!names || !lens || !out->items)
         return fail_memory(err);
-    if (!columns)
+    if (all) {
         bind_all(of, a, out, names, lens);
-    for (uint32_t i = 0; columns && i < n; i++) {
-        names[i] = columns[i].name;
-        lens[i] = (uint32_t)strlen(columns[i].name);
-        int rc = bind_column(of, &columns[i], a, &out->once, &out->items[i], err);
+        at = fields;
+    }
+    for (uint32_t i = 0; at < n; at++) {
+        if (next < mark_count && (i == fields || all || marks[next].place == at)) {
+            out->items[at] = (project_item){.kind = PROJECT_MARK, .field = next};
+            names[at] = mark_name(&marks[next++], a, &lens[at]);
+            if (!names[at])
+                return fail_memory(err);
+            continue;
+        }
+        names[at] = columns[i].name;
+        lens[at] = (uint32_t)strlen(columns[i].name);
+        int rc = bind_column(of, &columns[i++], a, &out->once, &out->items[at], err);
         if (rc)
             return rc;
     }
     return answer_columns_make(&out->columns, a, names, lens, n) ? FENEC_OK : fail_memory(err);
+}
+
+int projection_bind(const collection *of, const column *columns, uint32_t count, arena *a, projection *out,
+                    error *err)
+{
+    return bind_list(of, !columns, columns, count, NULL, 0, a, out, err);
+}
+
+int projection_bind_marked(const collection *of, bool all, const column *columns, uint32_t count, const mark marks[],
+                           uint32_t mark_count, arena *a, projection *out, error *err)
+{
+    return bind_list(of, all, columns, count, marks, mark_count, a, out, err);
+}
+
+bool projection_wants_row(const projection *p)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->items[i].kind != PROJECT_ID)
+            return true;
+    return false;
 }
 
 static int write_field(const scope *s, uint32_t field, answer *w, error *err)
@@ -115,6 +159,7 @@ int projection_columns(const projection *p, const scope *s, answer *w, error *er
             if (!rc)
                 json_write(w->out, &v);
             break;
+        case PROJECT_MARK: rc = w->mark(w->marks, item->field, s->row, w->out, err); break;
         }
         if (rc)
             return rc;

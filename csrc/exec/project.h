@@ -6,8 +6,8 @@
 #include "exec/expr.h"
 
 typedef struct project_item {
-    enum { PROJECT_ID, PROJECT_FIELD, PROJECT_VALUE } kind;
-    uint32_t field; /* FIELD: its number in records */
+    enum { PROJECT_ID, PROJECT_FIELD, PROJECT_VALUE, PROJECT_MARK } kind;
+    uint32_t field; /* FIELD: its number in records; MARK: which */
     const bound *e; /* VALUE: a path or what is computed */
 } project_item;
 
@@ -23,7 +23,14 @@ typedef struct projection {
 int projection_bind(const collection *of, const column *columns, uint32_t count, arena *a, projection *out,
                     error *err);
 
-/* The value of a column of s->row. */
+/* With marks where their places are among the columns; answer.mark writes them. */
+int projection_bind_marked(const collection *of, bool all, const column *columns, uint32_t count, const mark marks[],
+                           uint32_t mark_count, arena *a, projection *out, error *err);
+
+/* Whether a row has to be read for its columns: more than ids is asked for. */
+bool projection_wants_row(const projection *p);
+
+/* The value of a column of s->row; of no mark. */
 int projection_value(const project_item *item, const scope *s, value *out, error *err);
 
 /* Writes its columns into a row that is begun, and not ended. */

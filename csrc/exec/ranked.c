@@ -131,7 +131,7 @@ static int match_rows(const ranked_plan *p, const context *cx, size_t want, rank
 int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, void *to, explain *x, error *err)
 {
     handing h = {.p = p, .cx = cx, .visit = visit, .to = to};
-    size_t skip, want;
+    size_t skip = 0, want = 0;
     ranking found;
 
     if (p->point)

@@ -7,10 +7,12 @@
 #include "exec/explain.h"
 #include "exec/facet.h"
 #include "exec/lookup.h"
+#include "exec/marking.h"
 #include "exec/pick.h"
 #include "exec/project.h"
 #include "exec/ranked.h"
 #include "exec/rollup.h"
+#include "exec/value_set.h"
 #include "value/json.h"
 
 struct read_plan {
@@ -23,6 +25,7 @@ struct read_plan {
     projection list;       /* but for `count` */
     answer_columns counts; /* `count` */
     lookup_plan *lookup;   /* NULL: none */
+    marks_plan *marks;     /* NULL: none */
     facets_plan *facets;   /* NULL: none */
 };
 
@@ -35,14 +38,10 @@ static int not_available(const char *clause, error *err)
 
 static int check_clauses(const select_stmt *s, error *err)
 {
-    if (s->match)
-        return not_available("match", err);
     if (s->rerank)
         return not_available("rerank", err);
     if (s->fuse)
         return not_available("fuse", err);
-    if (s->mark_count)
-        return not_available(s->marks[0].snippet ? "snippet" : "highlight", err);
     return FENEC_OK;
 }
 
@@ -70,12 +69,15 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
     if (!rc && s->count)
         rc = bind_count(p, a, err);
     else if (!rc && !s->aggregates)
-        rc = projection_bind(p->of, s->select_all ? NULL : s->columns, s->column_count, a, &p->list, err);
+        rc = projection_bind_marked(p->of, s->select_all, s->columns, s->column_count, s->marks, s->mark_count, a,
+                                    &p->list, err);
     if (!rc && s->aggregates)
         rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
     else if (!rc && ranked_is(s))
         rc = ranked_bind(s, cat, p->of, a, &p->ranked, err);
-    else if (!rc)
+    if (!rc && s->mark_count)
+        rc = marks_bind(s, ranked_match(p->ranked), p->of, a, &p->marks, err);
+    if (!rc && !s->aggregates && (!ranked_is(s) || s->facet_count))
         rc = pick_bind(cat, p->of, s->where, s->order, s->order_count, s->limit, s->offset, a, &p->pick, err);
     if (!rc && s->lookup)
         rc = lookup_bind(s, cat, p->of, a, &p->lookup, err);
@@ -94,6 +96,7 @@ typedef struct run {
     const context *cx;
     explain *x; /* NULL: nobody explains */
     picking rows;
+    ids matched; /* beside facets */
     lookup_run *looked; /* NULL: no lookup */
     answer w;
     scope s;
@@ -169,6 +172,14 @@ static int answer_rows(run *t, buffer *out, error *err)
         return rc;
     t->s = (scope){.cx = t->cx, .memory = t->cx->memory, .resolved = resolved};
     answer_begin(&t->w, out, &t->p->list.columns);
+    if (t->p->marks) {
+        marking *m;
+        t->w.mark = marking_write;
+        rc = marking_open(t->p->marks, t->cx, &m, err);
+        if (rc)
+            return rc;
+        t->w.marks = m;
+    }
     t->start = out->len;
     return t->p->ranked ? ranked_run(t->p->ranked, t->cx, write_ranked, t, t->x, err)
                         : pick_page(&t->rows, write_row, t, err);
@@ -220,6 +231,26 @@ static int run_begin(run *t, error *err)
     return rc;
 }
 
+static int is_matched(void *matched, const row *r, bool *out, error *err)
+{
+    const ids *m = matched;
+
+    (void)err;
+    *out = m->count && integers_hold(m->at, (uint32_t)m->count, r->id);
+    return FENEC_OK;
+}
+
+/* Beside match, facets count the rows that hold one of its words. */
+static int narrow_facets(run *t, error *err)
+{
+    int rc = match_all(ranked_match(t->p->ranked), t->cx, &t->matched, err);
+
+    t->rows.before = is_matched;
+    t->rows.among = &t->matched;
+    t->rows.with = &t->matched;
+    return rc;
+}
+
 /* What follows the rows: facets, and the end. */
 static int run_end(run *t, buffer *out, error *err)
 {
@@ -231,6 +262,10 @@ static int run_end(run *t, buffer *out, error *err)
         answer_end(&t->w);
         return FENEC_OK;
     }
+    if (t->p->ranked)
+        rc = narrow_facets(t, err);
+    if (rc)
+        return rc;
     buffer_text(out, "],\"facets\":");
     rc = facets_write(t->p->facets, &t->rows, out, err);
     buffer_text(out, "}}");
@@ -266,6 +301,7 @@ static int run_read(const read_plan *p, const context *cx, buffer *out, explain 
     int rc = run_plan(&t, out, err);
 
     pick_end(&t.rows);
+    ids_clear(&t.matched);
     lookup_close(t.looked);
     return rc;
 }

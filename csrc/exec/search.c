@@ -1,12 +1,14 @@
 #include "exec/search.h"
 
 #include "exec/search_kind.h"
+#include "exec/text_part.h"
 #include "exec/unbuilt.h"
 #include "search/row_cache.h"
 
 static const search_kind *kind_of(const catalog_index *x)
 {
     switch (x->spec.kind) {
+    case INDEX_TEXT: return &text_part;
     default: return NULL;
     }
 }

@@ -11,7 +11,7 @@ static void text_free(version *v)
     memory_free(t);
 }
 
-text_version *text_new(uint32_t index, const index_spec *spec)
+text_version *text_index_new(uint32_t index, const index_spec *spec)
 {
     text_version *t = memory_zeroed(sizeof *t);
 
@@ -30,7 +30,7 @@ text_version *text_new(uint32_t index, const index_spec *spec)
     return NULL;
 }
 
-text_version *text_begin(const text_version *v)
+text_version *text_index_begin(const text_version *v)
 {
     text_version *t = memory_alloc(sizeof *t);
 
@@ -44,18 +44,18 @@ text_version *text_begin(const text_version *v)
     return t;
 }
 
-void text_undo(text_version *own)
+void text_index_undo(text_version *own)
 {
     if (own->own)
         recent_undo(own->recent, own->number);
 }
 
-void text_publish(text_version *own)
+void text_index_publish(text_version *own)
 {
     own->own = false;
 }
 
-int text_add(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err)
+int text_index_add(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err)
 {
     uint32_t length;
     int rc = recent_add(own->recent, own->number, id, &own->how, text, len, &length, err);
@@ -76,7 +76,7 @@ static int stop_at_first(void *to, const term *t, error *err)
     return FN_END;
 }
 
-int text_remove(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err)
+int text_index_remove(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err)
 {
     uint32_t length;
     bool any = false;

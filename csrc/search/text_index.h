@@ -23,14 +23,14 @@ typedef struct text_version {
 } text_version;
 
 /* An index without a document. NULL: no memory. */
-text_version *text_new(uint32_t index, const index_spec *spec);
+text_version *text_index_new(uint32_t index, const index_spec *spec);
 
 /* The version of a block, out of a published one. NULL: no memory. */
-text_version *text_begin(const text_version *v);
-void text_undo(text_version *own); /* under the writer's lock; it is dropped after it */
-void text_publish(text_version *own);
+text_version *text_index_begin(const text_version *v);
+void text_index_undo(text_version *own); /* under the writer's lock; it is dropped after it */
+void text_index_publish(text_version *own);
 
-int text_add(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err);
-int text_remove(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err);
+int text_index_add(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err);
+int text_index_remove(text_version *own, int64_t id, const uint8_t *text, size_t len, error *err);
 
 #endif

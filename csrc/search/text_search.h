@@ -1,4 +1,4 @@
-/* text_search.h - match: the documents of a text index that hold a query's terms, best_row by BM25. */
+/* text_search.h - match: the documents of a text index that hold a query's terms, ranked by BM25. */
 #ifndef SEARCH_TEXT_SEARCH_H
 #define SEARCH_TEXT_SEARCH_H
 
