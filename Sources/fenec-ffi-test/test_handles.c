@@ -1,6 +1,11 @@
 /* test_handles.c - numbers, never pointers (chapter 5 sections 4 and 6). */
 #include "check.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void numbers_are_never_handed_out_twice(void)
 {
     uint64_t before = memory_database();
@@ -58,10 +63,63 @@ static void databases_do_not_see_each_other(void)
     CHECK_CODE(close_handle(b), FENEC_OK);
 }
 
+static uint64_t shared;
+static _Atomic(bool) enough;
+
+static void *call_and_call(void *unused)
+{
+    while (!atomic_load(&enough)) {
+        fenec_query(shared, (const uint8_t *)"get t", 5, NULL, 0, NULL, 0, NULL, NULL);
+        fenec_changes(shared, 0, NULL, NULL);
+    }
+    return unused;
+}
+
+/* Calls that are no MISUSE. */
+static int calls_of_a_child(void)
+{
+    int wrong = fenec_query(shared, (const uint8_t *)"get t", 5, NULL, 0, NULL, 0, NULL, NULL) != FENEC_MISUSE;
+
+    wrong += fenec_query(shared, NULL, 0, NULL, 0, NULL, 0, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_changes(shared, 0, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_sync(shared, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_flush(shared, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_checkpoint(shared, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_warm(shared, NULL, 0, NULL, NULL) != FENEC_MISUSE;
+    wrong += fenec_close(shared, NULL, NULL) != FENEC_MISUSE;
+    return wrong;
+}
+
+static void a_forked_child_is_refused_whatever_its_parent_was_doing(void)
+{
+    pthread_t threads[3];
+    int status = 0;
+
+    CHECK_CODE(open_file(temp_path("forked.fenec"), 0, &shared), FENEC_OK);
+    CHECK_CODE(query(shared, "create collection t (n int); put t {n: 1}"), FENEC_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, call_and_call, NULL) == 0);
+    for (int i = 0; i < 100 && status == 0; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(60); /* not for ever, where it waits for a thread it has not */
+            _exit(calls_of_a_child());
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    }
+    CHECK(status == 0);
+    atomic_store(&enough, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_CODE(query(shared, "put t {n: 2}"), FENEC_OK);
+    CHECK_CODE(close_handle(shared), FENEC_OK);
+}
+
 void test_handles(void)
 {
     numbers_are_never_handed_out_twice();
     unknown_numbers_are_misuse();
     the_handle_is_checked_first();
     databases_do_not_see_each_other();
+    a_forked_child_is_refused_whatever_its_parent_was_doing();
 }

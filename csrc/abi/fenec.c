@@ -95,14 +95,6 @@ static int check_text(const uint8_t *bytes, size_t len, const char *what, error 
     return FENEC_OK;
 }
 
-static handle *find(uint64_t number, error *err)
-{
-    handle *h = handle_find(number);
-    if (!h)
-        fail(err, FENEC_MISUSE, "no database is open under the number %llu", (unsigned long long)number);
-    return h;
-}
-
 /* ---- open and close ---- */
 
 static int32_t open_database(const uint8_t *path, size_t path_len, uint32_t flags, uint64_t *number, char **out,
@@ -157,13 +149,11 @@ int32_t fenec_open_memory(uint64_t *number, char **out, size_t *out_len)
 int32_t fenec_close(uint64_t number, char **out, size_t *out_len)
 {
     error err;
-    handle *h = handle_remove(number);
 
     error_init(&err);
-    if (!h) {
-        fail(&err, FENEC_MISUSE, "no database is open under the number %llu", (unsigned long long)number);
+    handle *h = handle_remove(number, &err);
+    if (!h)
         return answer_error(&err, out, out_len);
-    }
     int code = database_close(handle_database(h), &err);
     handle_done(h);
     return answer_nothing(code, &err, out, out_len);
@@ -180,7 +170,7 @@ static int32_t call(uint64_t number, int (*work)(database *, const void *, buffe
     int32_t code;
 
     error_init(&err);
-    handle *h = find(number, &err);
+    handle *h = handle_find(number, &err);
     if (!h)
         return answer_error(&err, out, out_len);
     buffer_init(&b);

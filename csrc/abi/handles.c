@@ -1,7 +1,10 @@
 #include "abi/handles.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stddef.h>
 
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -11,6 +14,7 @@ struct handle {
     handle *next; /* of its bucket, under `table` */
     uint64_t number;
     database *d;
+    unsigned forks; /* how often the process had been forked */
     long users; /* calls in flight, and 1 while it is in the table; under `table` */
 };
 
@@ -19,9 +23,31 @@ static lock table = LOCK_INIT(LOCK_HANDLES);
 static handle *buckets[BUCKETS];
 static uint64_t last_number; /* never handed out twice */
 
+/* The table is whole in a child too, and its lock free, whatever other threads of the parent did. */
+static void before_fork(void)
+{
+    lock_take(&table);
+}
+
+static void after_fork(void)
+{
+    lock_leave(&table);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 handle *handle_new(void)
 {
-    return memory_zeroed(sizeof(handle));
+    static pthread_once_t watching = PTHREAD_ONCE_INIT;
+    handle *h = memory_zeroed(sizeof(handle));
+
+    pthread_once(&watching, watch_forks);
+    if (h)
+        h->forks = fork_count();
+    return h;
 }
 
 void handle_discard(handle *h)
@@ -42,12 +68,27 @@ uint64_t handle_register(handle *h, database *d)
     return number;
 }
 
-handle *handle_find(uint64_t number)
+/* Under `table`: where the number stands in its bucket; NULL with the error where nobody may call it. */
+static handle **look_up(uint64_t number, error *err)
+{
+    handle **link = &buckets[number % BUCKETS];
+
+    while (*link && (*link)->number != number)
+        link = &(*link)->next;
+    if (!*link)
+        fail(err, FENEC_MISUSE, "no database is open under the number %" PRIu64, number);
+    else if ((*link)->forks != fork_count())
+        fail(err, FENEC_MISUSE, "the database was opened before this process was forked");
+    else
+        return link;
+    return NULL;
+}
+
+handle *handle_find(uint64_t number, error *err)
 {
     lock_take(&table);
-    handle *h = buckets[number % BUCKETS];
-    while (h && h->number != number)
-        h = h->next;
+    handle **link = look_up(number, err);
+    handle *h = link ? *link : NULL;
     if (h)
         h->users++;
     lock_leave(&table);
@@ -70,13 +111,11 @@ void handle_done(handle *h)
     }
 }
 
-handle *handle_remove(uint64_t number)
+handle *handle_remove(uint64_t number, error *err)
 {
     lock_take(&table);
-    handle **link = &buckets[number % BUCKETS];
-    while (*link && (*link)->number != number)
-        link = &(*link)->next;
-    handle *h = *link;
+    handle **link = look_up(number, err);
+    handle *h = link ? *link : NULL;
     if (h)
         *link = h->next; /* the table's use becomes the caller's */
     lock_leave(&table);

@@ -16,12 +16,13 @@ handle *handle_new(void); /* NULL: no memory */
 uint64_t handle_register(handle *h, database *d);
 void handle_discard(handle *h); /* of an open that failed */
 
-/* The database of a number, kept alive until handle_done; NULL where none is open under it. */
-handle *handle_find(uint64_t number);
+/* The database of a number, kept alive until handle_done; NULL with MISUSE in *err where none is open under
+ * it, and in a child of the process that opened it. */
+handle *handle_find(uint64_t number, error *err);
 database *handle_database(handle *h);
 void handle_done(handle *h);
 
 /* As handle_find, and the number is open no more: of several closes one gets it. */
-handle *handle_remove(uint64_t number);
+handle *handle_remove(uint64_t number, error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fork.h"
 #include "base/memory.h"
 #include "store/memory_vfs.h"
 #include "store/sqlite_error.h"
@@ -22,24 +23,9 @@ void version_drop(version *v)
         v->free(v);
 }
 
-/* ---- forks ---- */
-
-static _Atomic(unsigned) forks;
-static pthread_once_t watching = PTHREAD_ONCE_INIT;
-
-static void note_fork(void)
-{
-    atomic_fetch_add(&forks, 1);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, note_fork);
-}
-
 int store_check_fork(const store *s, error *err)
 {
-    if (s->forks == atomic_load_explicit(&forks, memory_order_relaxed))
+    if (s->forks == fork_count())
         return FENEC_OK;
     return fail(err, FENEC_MISUSE, "the database was opened before this process was forked");
 }
@@ -269,11 +255,10 @@ int store_open(store **out, const store_options *options, error *err)
         return sqlite_fail(err, rc, NULL, "cannot start SQLite");
     if (!sqlite3_threadsafe())
         return fail(err, FENEC_PANIC, "this SQLite was built for a single thread");
-    pthread_once(&watching, watch_forks);
     store *s = store_new();
     if (!s)
         return fail_memory(err);
-    s->forks = atomic_load(&forks);
+    s->forks = fork_count();
     int code = open_file(s, options, err);
     if (code == FENEC_OK) {
         *out = s;
