@@ -79,6 +79,19 @@ import Testing
         #expect(throws: DecodingError.self) { try row.decode(as: Forms.self) }
     }
 
+    @Test func listsOfOptionalsDecode() throws {
+        struct Lists: Decodable {
+            var texts: [String?]
+            var dates: [Date?]
+            var table: [String: Int?]
+        }
+        let row: Row = ["texts": ["a", nil], "dates": [nil, "1970-01-01T00:00:01Z"], "table": ["x": 1, "y": nil]]
+        let lists = try row.decode(as: Lists.self)
+        #expect(lists.texts == ["a", nil])
+        #expect(lists.dates == [nil, Date(timeIntervalSince1970: 1)])
+        #expect(lists.table == ["x": 1, "y": nil])
+    }
+
     @Test func formsDecode() throws {
         let row: Row = [
             "uuid": "e621e1f8-c36c-495a-93fc-0c247a3e6e5f", "url": "https://example.org", "data": "AAE=",

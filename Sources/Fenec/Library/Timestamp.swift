@@ -46,7 +46,11 @@ enum Timestamp {
         let days = Self.days(isNegative ? -year : year, month, day)
         guard civil(days) == (isNegative ? -year : year, month, day) else { return nil }
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
-        return Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+        // Milliseconds are divided once, which is the very date that was written.
+        guard nanoseconds % 1_000_000 == 0 else {
+            return Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+        }
+        return Date(timeIntervalSince1970: Double(seconds * 1000 + nanoseconds / 1_000_000) / 1000)
     }
 
     /// Days since 1970-01-01 of a day, by eras of 400 years that begin in March.

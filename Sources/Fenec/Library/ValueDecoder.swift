@@ -9,7 +9,8 @@ enum ValueDecoder {
     fileprivate static func decode<T: Decodable>(
         _ type: T.Type, from value: Value, path: [any CodingKey]
     ) throws -> T {
-        if let form = try form(of: type, from: value, path: path) as? T { return form }
+        // In two steps: no form at all would cast to an optional type, as a value that is nil.
+        if let form = try form(of: type, from: value, path: path), let decoded = form as? T { return decoded }
         return try type.init(from: NodeDecoder(value: value, codingPath: path))
     }
 
