@@ -1,15 +1,21 @@
 #include "exec/ranked.h"
 
+#include <inttypes.h>
+
 #include "exec/access.h"
+#include "exec/fuse.h"
 #include "exec/match.h"
 #include "exec/near.h"
 #include "exec/near_point.h"
+#include "exec/rerank.h"
 
 struct ranked_plan {
     const collection *of;
     match_plan *match;
-    near_plan *near;
+    near_plan *near;        /* with match: they are fused */
     near_point_plan *point; /* in its place: hands out rows as it finds them */
+    rerank_plan *rerank;
+    const fuse_clause *fuse;
     count_value limit, offset;
 };
 
@@ -26,13 +32,14 @@ int ranked_bind(const select_stmt *s, const catalog *cat, const collection *of, 
     if (!p)
         return fail_memory(err);
     *p = (ranked_plan){.of = of, .limit = s->limit, .offset = s->offset};
-    if (s->match) {
-        int bad = match_bind(s->match, cat, of, s->where, a, &p->match, err);
-        if (!bad)
-            *out = p;
-        return bad;
-    }
-    int rc = near_point_is(s->near, of)
+    p->fuse = s->fuse;
+    if (s->fuse && s->fuse->candidates > RANKED_MAX)
+        return fail(err, FENEC_QUERY, "fuse takes %d candidates of a side at most", RANKED_MAX);
+    int rc = s->match ? match_bind(s->match, cat, of, s->where, a, &p->match, err) : FENEC_OK;
+    if (!rc && s->rerank)
+        rc = rerank_bind(s->rerank, of, a, &p->rerank, err);
+    if (!rc && s->near)
+        rc = !s->match && near_point_is(s->near, of)
                  ? near_point_bind(s->near, cat, of, s->where, s->limit, s->offset, a, &p->point, err)
                  : near_bind(s->near, cat, of, s->where, a, &p->near, err);
     if (!rc)
@@ -128,6 +135,40 @@ static int match_rows(const ranked_plan *p, const context *cx, size_t want, rank
     return rc;
 }
 
+static int rerank_match(const ranked_plan *p, const context *cx, size_t want, ranking *out, explain *x, error *err)
+{
+    ranking matched;
+    int rc = match_rows(p, cx, rerank_depth(p->rerank, want), &matched, x, err);
+
+    return rc ? rc : rerank_rows(p->rerank, cx, &matched, want, out, x, err);
+}
+
+static int fuse_both(const ranked_plan *p, const context *cx, size_t want, ranking *out, explain *x, error *err)
+{
+    const size_t depth = p->fuse->candidates < want ? want : p->fuse->candidates;
+    ranking texts, near;
+    int rc = match_rows(p, cx, depth, &texts, x, err);
+
+    if (!rc)
+        rc = near_first(p->near, cx, depth, &near, x, err);
+    if (!rc)
+        rc = fuse_rows(&texts, &near, p->fuse->k, want, out, cx->memory, err);
+    if (!rc)
+        explain_step(x, "fuse: k %" PRIu32 ", %zu candidates of match, %zu of near", p->fuse->k, texts.count,
+                     near.count);
+    return rc;
+}
+
+/* The first `want` rows. */
+static int rank(const ranked_plan *p, const context *cx, size_t want, ranking *out, explain *x, error *err)
+{
+    if (p->fuse)
+        return fuse_both(p, cx, want, out, x, err);
+    if (p->rerank)
+        return rerank_match(p, cx, want, out, x, err);
+    return p->match ? match_rows(p, cx, want, out, x, err) : near_first(p->near, cx, want, out, x, err);
+}
+
 int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, void *to, explain *x, error *err)
 {
     handing h = {.p = p, .cx = cx, .visit = visit, .to = to};
@@ -137,10 +178,8 @@ int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, voi
     if (p->point)
         return near_point_run(p->point, cx, hand_point, &h, x, err);
     int rc = read_page(p, cx, &skip, &want, err);
-    if (!rc && p->match)
-        rc = match_rows(p, cx, want, &found, x, err);
-    else if (!rc)
-        rc = near_first(p->near, cx, want, &found, x, err);
+    if (!rc)
+        rc = rank(p, cx, want, &found, x, err);
     if (rc || found.count <= skip)
         return rc;
     h.rows = found.rows + skip;

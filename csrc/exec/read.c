@@ -31,20 +31,6 @@ struct read_plan {
 
 /* ---- binding ---- */
 
-static int not_available(const char *clause, error *err)
-{
-    return fail(err, FENEC_QUERY, "%s is not available in this build", clause);
-}
-
-static int check_clauses(const select_stmt *s, error *err)
-{
-    if (s->rerank)
-        return not_available("rerank", err);
-    if (s->fuse)
-        return not_available("fuse", err);
-    return FENEC_OK;
-}
-
 static int bind_count(read_plan *p, arena *a, error *err)
 {
     static const char *const names[] = {"count"};
@@ -56,7 +42,7 @@ static int bind_count(read_plan *p, arena *a, error *err)
 int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a, read_plan **out, error *err)
 {
     read_plan *p = arena_zeroed(a, sizeof *p);
-    int rc;
+    int rc = FENEC_OK;
 
     if (!p)
         return fail_memory(err);
@@ -65,10 +51,9 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
     p->of = catalog_find(cat, s->collection, (uint32_t)strlen(s->collection));
     if (!p->of)
         return fail(err, FENEC_NOT_FOUND, "there is no collection `%s`", s->collection);
-    rc = check_clauses(s, err);
-    if (!rc && s->count)
+    if (s->count)
         rc = bind_count(p, a, err);
-    else if (!rc && !s->aggregates)
+    else if (!s->aggregates)
         rc = projection_bind_marked(p->of, s->select_all, s->columns, s->column_count, s->marks, s->mark_count, a,
                                     &p->list, err);
     if (!rc && s->aggregates)
