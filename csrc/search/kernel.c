@@ -4,24 +4,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "value/number.h"
 
 #define LANES 8 /* sums that run beside each other */
-
-float half_to_float(uint16_t h)
-{
-    uint32_t bits = (uint32_t)(h & 0x7fff) << 13;
-    float f;
-
-    if ((h & 0x7c00) == 0x7c00) {
-        bits |= 0x7f800000;
-        memcpy(&f, &bits, sizeof f);
-    } else {
-        memcpy(&f, &bits, sizeof f);
-        f *= 0x1p112f; /* the exponents' bias, subnormals included */
-    }
-    return h & 0x8000 ? -f : f;
-}
 
 static float add_up(const float sums[LANES])
 {
@@ -69,7 +54,7 @@ static float dot_half(const float *a, const uint16_t *b, size_t n)
     float sums[LANES] = {0};
 
     for (size_t i = 0; i < n; i++)
-        sums[i % LANES] += a[i] * half_to_float(b[i]);
+        sums[i % LANES] += a[i] * number_from_half(b[i]);
     return add_up(sums);
 }
 
@@ -78,7 +63,7 @@ static float l2_half(const float *a, const uint16_t *b, size_t n)
     float sums[LANES] = {0};
 
     for (size_t i = 0; i < n; i++) {
-        float d = a[i] - half_to_float(b[i]);
+        float d = a[i] - number_from_half(b[i]);
         sums[i % LANES] += d * d;
     }
     return add_up(sums);
@@ -89,7 +74,7 @@ static int32_t dot_code(const int8_t *a, const uint8_t *b, size_t n)
     int32_t sum = 0;
 
     for (size_t i = 0; i < n; i++)
-        sum += a[i] * ((int32_t)b[i] - 128);
+        sum += a[i] * b[i];
     return sum;
 }
 

@@ -26,7 +26,7 @@ typedef struct kernels {
     void (*l24)(const float *a, const float *const b[4], size_t n, float out[4]);
     float (*dot_half)(const float *a, const uint16_t *b, size_t n);
     float (*l2_half)(const float *a, const uint16_t *b, size_t n);
-    /* b counts from -128: 0 stands for it. n <= 65536. */
+    /* n <= 65536, no a below -127. */
     int32_t (*dot_code)(const int8_t *a, const uint8_t *b, size_t n);
     /* planes[KERNEL_PLANES * len], plane by plane, least first. */
     sign_sums (*signs)(const uint8_t *planes, const uint8_t *code, size_t len);
@@ -45,7 +45,5 @@ extern const kernels kernels_plain;
 /* v[0..n) as a vector of length 1; one of length 0, or that has none, as it is. Answers the length. */
 double vector_normalise(float *v, size_t n);
 double vector_length(const float *v, size_t n);
-
-float half_to_float(uint16_t h);
 
 #endif

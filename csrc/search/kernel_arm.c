@@ -4,6 +4,8 @@
 
 #include <arm_neon.h>
 
+#include "value/number.h"
+
 static float dot_neon(const float *a, const float *b, size_t n)
 {
     float32x4_t s0 = vdupq_n_f32(0), s1 = s0, s2 = s0, s3 = s0;
@@ -107,7 +109,7 @@ static float dot_half_neon(const float *a, const uint16_t *b, size_t n)
     }
     float sum = vaddvq_f32(vaddq_f32(s0, s1));
     for (; i < n; i++)
-        sum += a[i] * half_to_float(b[i]);
+        sum += a[i] * number_from_half(b[i]);
     return sum;
 }
 
@@ -122,7 +124,7 @@ static float l2_half_neon(const float *a, const uint16_t *b, size_t n)
     }
     float sum = vaddvq_f32(vaddq_f32(s0, s1));
     for (; i < n; i++) {
-        float d = a[i] - half_to_float(b[i]);
+        float d = a[i] - number_from_half(b[i]);
         sum += d * d;
     }
     return sum;
@@ -130,18 +132,17 @@ static float l2_half_neon(const float *a, const uint16_t *b, size_t n)
 
 static int32_t dot_code_neon(const int8_t *a, const uint8_t *b, size_t n)
 {
-    const uint8x16_t bias = vdupq_n_u8(128);
     int32x4_t s0 = vdupq_n_s32(0), s1 = s0;
     size_t i = 0;
 
-    for (; i + 16 <= n; i += 16) {
-        int8x16_t q = vld1q_s8(a + i), v = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(b + i), bias));
-        s0 = vpadalq_s16(s0, vmull_s8(vget_low_s8(q), vget_low_s8(v)));
-        s1 = vpadalq_s16(s1, vmull_s8(vget_high_s8(q), vget_high_s8(v)));
+    for (; i + 8 <= n; i += 8) {
+        int16x8_t q = vmovl_s8(vld1_s8(a + i)), v = vreinterpretq_s16_u16(vmovl_u8(vld1_u8(b + i)));
+        s0 = vmlal_s16(s0, vget_low_s16(q), vget_low_s16(v));
+        s1 = vmlal_s16(s1, vget_high_s16(q), vget_high_s16(v));
     }
     int32_t sum = vaddvq_s32(vaddq_s32(s0, s1));
     for (; i < n; i++)
-        sum += a[i] * ((int32_t)b[i] - 128);
+        sum += a[i] * b[i];
     return sum;
 }
 

@@ -156,7 +156,6 @@ AVX2 static float l2_half_avx2(const float *a, const uint16_t *b, size_t n)
 
 AVX2 static int32_t dot_code_avx2(const int8_t *a, const uint8_t *b, size_t n)
 {
-    const __m256i bias = _mm256_set1_epi16(128);
     __m256i sum = _mm256_setzero_si256();
     int32_t some[8], out = 0;
     size_t i = 0;
@@ -164,13 +163,13 @@ AVX2 static int32_t dot_code_avx2(const int8_t *a, const uint8_t *b, size_t n)
     for (; i + 16 <= n; i += 16) {
         __m256i q = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(a + i)));
         __m256i v = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(b + i)));
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(q, _mm256_sub_epi16(v, bias)));
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(q, v));
     }
     _mm256_storeu_si256((__m256i *)(void *)some, sum);
     for (int k = 0; k < 8; k++)
         out += some[k];
     for (; i < n; i++)
-        out += a[i] * ((int32_t)b[i] - 128);
+        out += a[i] * b[i];
     return out;
 }
 
@@ -342,25 +341,20 @@ AVX512 static float l2_half_avx512(const float *a, const uint16_t *b, size_t n)
     return _mm512_reduce_add_ps(_mm512_add_ps(s0, s1));
 }
 
-/* The instruction takes b as it is, so 128 times the sum of a is taken away at the end. */
 AVX512_MORE static int32_t dot_code_avx512(const int8_t *a, const uint8_t *b, size_t n)
 {
-    const __m512i ones = _mm512_set1_epi8(1);
-    __m512i sum = _mm512_setzero_si512(), of_a = sum;
+    __m512i s0 = _mm512_setzero_si512(), s1 = s0;
     size_t i = 0;
 
-    for (; i + 64 <= n; i += 64) {
-        __m512i q = _mm512_loadu_si512(a + i);
-        sum = _mm512_dpbusd_epi32(sum, _mm512_loadu_si512(b + i), q);
-        of_a = _mm512_dpbusd_epi32(of_a, ones, q);
+    for (; i + 128 <= n; i += 128) {
+        s0 = _mm512_dpbusd_epi32(s0, _mm512_loadu_si512(b + i), _mm512_loadu_si512(a + i));
+        s1 = _mm512_dpbusd_epi32(s1, _mm512_loadu_si512(b + i + 64), _mm512_loadu_si512(a + i + 64));
     }
-    if (i < n) {
-        __mmask64 m = (__mmask64)((1ull << (n - i)) - 1);
-        __m512i q = _mm512_maskz_loadu_epi8(m, a + i);
-        sum = _mm512_dpbusd_epi32(sum, _mm512_maskz_loadu_epi8(m, b + i), q);
-        of_a = _mm512_dpbusd_epi32(of_a, ones, q);
+    for (; i < n; i += 64) {
+        __mmask64 m = n - i >= 64 ? ~(__mmask64)0 : (__mmask64)((1ull << (n - i)) - 1);
+        s0 = _mm512_dpbusd_epi32(s0, _mm512_maskz_loadu_epi8(m, b + i), _mm512_maskz_loadu_epi8(m, a + i));
     }
-    return _mm512_reduce_add_epi32(_mm512_sub_epi32(sum, _mm512_slli_epi32(of_a, 7)));
+    return _mm512_reduce_add_epi32(_mm512_add_epi32(s0, s1));
 }
 
 AVX512_MORE static sign_sums signs_avx512(const uint8_t *planes, const uint8_t *code, size_t len)
