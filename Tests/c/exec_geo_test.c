@@ -361,7 +361,9 @@ TEST(what_is_written_while_an_index_is_built_is_in_it)
     open_file(&b, file);
     w.b = b;
     CHECK(thread_start(&other, write_on, &w));
-    CHECK_TEXT(warm(&b, ""), "{\"built\":1}");
+    /* Whoever comes first builds it: this call, or a text of the writer's that names the collection. */
+    const char *built = warm(&b, "");
+    CHECK(strcmp(built, "{\"built\":1}") == 0 || strcmp(built, "{\"built\":0}") == 0);
     thread_join(&other);
     memory_free(w.b.answer);
     CHECK_INT(w.failed, 0);
