@@ -64,7 +64,7 @@ endif
 OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
-.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases \
+.PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases check-swift \
 	run bench fuzz sanitize soak check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
@@ -177,7 +177,11 @@ test-docs: ffi
 builder-cases:
 	@$(if $(FILE),FENEC_BUILDER_CASES="$(FILE)") swift run fenec-builder-test $(wildcard $(CONFORMANCE)/cases/09-builder.jsonl)
 
-test-swift:
+# Both language modes, and what only Apple platforms compile.
+check-swift:
+	@sh tools/check_swift.sh
+
+test-swift: check-swift
 	swift build --build-tests
 	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 swift test --skip-build
 

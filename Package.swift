@@ -53,9 +53,20 @@ let package = Package(
             dependencies: ["FenecDB"],
             path: "Sources/fenec-builder-test"
         ),
+        // Examples: whole small apps. `swift run todos FILE`, `swift run notes FILE`.
+        .executableTarget(name: "todos", dependencies: ["FenecDB"], path: "Examples/Todos"),
+        .target(
+            name: "NotesKit",
+            dependencies: ["FenecDB"],
+            path: "Examples/Notes/NotesKit",
+            resources: [.embedInCode("schema.fenecql")]
+        ),
+        .executableTarget(
+            name: "notes", dependencies: ["FenecDB", "NotesKit"], path: "Examples/Notes/Command"),
+        .executableTarget(name: "NotesApp", dependencies: ["FenecDB", "NotesKit"], path: "Examples/Notes/App"),
         .testTarget(
             name: "FenecTests",
-            dependencies: ["FenecDB", "fenec", "fenec-builder-test"],
+            dependencies: ["FenecDB", "fenec", "fenec-builder-test", "todos", "notes", "NotesKit", "NotesApp"],
             path: "Tests/FenecTests"
         ),
     ],
