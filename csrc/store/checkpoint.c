@@ -38,7 +38,9 @@ static int fold(store *s, int mode, bool *whole)
     uint64_t landed = s->landed;
 
     *whole = false;
+    log_view_doubt(s, false);
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, "main", mode, &frames, &done);
+    log_view_fold(s, rc, frames, done);
     if (rc == SQLITE_OK && frames == done) {
         *whole = true;
         s->stamp_due = true;
@@ -101,6 +103,7 @@ static void fold_beside(store *s)
     bool ready = open_pair(s, &pin, &worker) == SQLITE_OK;
     if (ready) {
         s->beside = true;
+        log_view_doubt(s, false);
         lock_leave(&s->writing);
         int rc = sqlite3_wal_checkpoint_v2(worker.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
         lock_take(&s->writing);

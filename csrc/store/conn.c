@@ -59,6 +59,7 @@ static int note_log(void *writer, sqlite3 *db, const char *name, int frames)
     if ((uint32_t)frames < s->log_frames)
         s->checkpoint_frames = LOG_BYTES / FRAME_BYTES; /* it began anew */
     s->log_frames = (uint32_t)frames;
+    s->log_moved = true;
     return SQLITE_OK;
 }
 
@@ -117,6 +118,7 @@ int conn_open(conn *c, store *s, conn_role role, bool create, error *err)
 void conn_close(conn *c)
 {
     statements_clear(&c->cache);
+    page_reader_clear(&c->pages);
     for (int i = 0; i < FIXED_COUNT; i++) {
         sqlite3_finalize(c->fixed[i]);
         c->fixed[i] = NULL;

@@ -105,8 +105,9 @@ void cursor_close(cursor *cur);
  * the connection but not write. */
 typedef bool row_visit(void *to, int64_t id, const uint8_t *bytes, size_t len);
 
-/* Rows from id `low` to `high`, both in, ascending, each visited from inside SQLite's step: a row then costs
- * half of what a cursor's step does, less still where `wants_id` is false and the visit's id 0.
+/* Rows from id `low` to `high`, both in, ascending. In a snapshot they are read off the pages of the table
+ * (page_scan.h), a fifth of what a cursor's step costs; in a block, and where that may not be, visited from inside
+ * SQLite's step, which costs half of it, less still where `wants_id` is false. The visit's id is 0 then.
  * FENEC_OK where a visit ended it, and *last is that row's id; FN_END after the last row. */
 int rows_scan(conn *c, table t, int64_t low, int64_t high, bool wants_id, row_visit *visit, void *to,
               int64_t *last, error *err);

@@ -16,6 +16,7 @@
 #include "base/thread.h"
 #include "store/conn.h"
 #include "store/lockfile.h"
+#include "store/page_scan.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -58,6 +59,7 @@ struct conn {
     /* Of a reader. The first group is its holder's, the second LOCK_POOL's. */
     uint32_t steps;
     bool in_snapshot;
+    page_reader pages;
     uint64_t number; /* the publish number of the snapshot */
     version *v;      /* its version, kept */
 
@@ -97,6 +99,7 @@ struct store {
     char *path; /* as SQLite has it */
     char *vfs;  /* NULL: SQLite's default */
     bool memory, no_sync;
+    bool exclusive; /* nobody else can open it */
     unsigned forks; /* how often the process had been forked */
     lockfile *lock;
 
@@ -111,6 +114,7 @@ struct store {
     uint32_t stamp;  /* user_version as committed */
     bool stamp_due;  /* the next commit raises it */
     uint32_t log_frames;
+    bool log_moved; /* a commit wrote to it, the one under way */
     uint32_t checkpoint_frames; /* of log at which the next checkpoint is tried */
     bool beside;                /* a checkpoint beside writers is under way */
 
@@ -133,6 +137,7 @@ struct store {
 
     /* LOCK_PUBLISH: held around COMMIT and publishing; whoever holds it meets a number that rests. */
     struct lock publish;
+    _Atomic(uint64_t) view_epoch; /* counts changes of `view` */
     _Atomic(uint64_t) number; /* changed under LOCK_PUBLISH, its even values under LOCK_POOL too */
 
     /* LOCK_POOL */
@@ -143,6 +148,7 @@ struct store {
     int opening;
     conn *idle;
     version *current; /* kept */
+    log_view view;    /* changed under LOCK_WRITER too */
     uint64_t reads;   /* handed out so far */
     uint64_t fence;   /* snapshots begun up to here are not kept for another read */
     gate gate;
@@ -190,6 +196,13 @@ void pool_free(store *s);
  * what has to be dropped once no lock is held. */
 #define PUBLISH_DROPS (READERS_MAX + 1)
 int pool_publish(store *s, version *drops[PUBLISH_DROPS]);
+
+/* ---- log_view.c; LOCK_WRITER held ---- */
+
+void log_view_open(store *s);   /* before the first read */
+void log_view_commit(store *s); /* a COMMIT went through; before its number is even */
+void log_view_doubt(store *s, bool forget); /* before a checkpoint; `forget`: after a commit that failed */
+void log_view_fold(store *s, int rc, int frames, int done); /* what the writer's checkpoint answered */
 
 /* ---- counter.c; LOCK_WRITER held ---- */
 

@@ -25,6 +25,8 @@ static int snapshot_begin(conn *c, error *err)
     if (rc)
         return conn_fail(c, rc, "cannot read the file", err);
     c->schema = schema;
+    if (atomic_load(&c->s->view_epoch) != c->pages.epoch)
+        c->pages.view.state = LOG_UNSURE;
     return FENEC_OK;
 }
 
@@ -45,6 +47,8 @@ static void note_current(conn *c)
     c->number = atomic_load(&s->number);
     c->v = version_keep(s->current);
     c->begun = s->reads;
+    c->pages.view = s->view;
+    c->pages.epoch = atomic_load(&s->view_epoch);
     lock_leave(&s->pool);
 }
 
@@ -137,8 +141,9 @@ static bool pool_return(conn *c)
     store *s = c->s;
 
     lock_take(&s->pool);
-    /* A commit that is on its way ends what it finds idle; one that is through has done so already. */
-    if (c->in_snapshot && (c->number != (atomic_load(&s->number) & ~(uint64_t)1) || c->begun <= s->fence)) {
+    /* A commit that is on its way ends what it finds idle; one that is through has done so already. An error
+     * may have ended the transaction. */
+    if (c->in_snapshot && (sqlite3_get_autocommit(c->db) || c->number != (atomic_load(&s->number) & ~(uint64_t)1) || c->begun <= s->fence)) {
         lock_leave(&s->pool);
         snapshot_drop(c);
         lock_take(&s->pool);

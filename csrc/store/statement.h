@@ -25,6 +25,7 @@ enum {
     ROWS_SCAN_IDS,
     ROWS_SCAN_PART,
     ROWS_SCAN_PART_IDS,
+    ROWS_ROOT, /* the page a table made by make_table begins at */
     ROWS_LISTED,
     ENTRIES_SCAN,
     ENTRY_FIRST,

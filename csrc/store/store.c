@@ -223,6 +223,8 @@ static int open_writer(store *s, const stamp *found, error *err)
         rc = sqlite3_file_control(s->writer.db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &s->log);
     if (rc == SQLITE_OK)
         rc = s->log && s->log->pMethods ? durable_sync_log(s) : SQLITE_CANTOPEN;
+    if (rc == SQLITE_OK)
+        log_view_open(s);
     return rc ? fail_open(s, rc, err) : FENEC_OK;
 }
 
@@ -232,11 +234,12 @@ static int open_file(store *s, const store_options *options, error *err)
     int code;
 
     if (!options->path) {
-        s->memory = true;
+        s->memory = s->exclusive = true;
         code = set_memory_path(s, err);
         return code ? code : open_writer(s, &found, err);
     }
     s->no_sync = options->no_sync;
+    s->exclusive = options->vfs || sqlite3_vfs_find("unix-excl");
     code = set_file_path(s, options, err);
     if (code == FENEC_OK && !options->vfs)
         code = lockfile_open(&s->lock, s->path, err);

@@ -111,10 +111,13 @@ int transaction_land(store *s, error *err)
     if (rc == SQLITE_OK) {
         lock_take(&s->publish);
         atomic_fetch_add(&s->number, 1);
+        s->log_moved = false;
         rc = conn_step(&s->writer, FIXED_COMMIT, NULL);
         if (rc == SQLITE_OK) {
+            log_view_commit(s);
             drop_count = pool_publish(s, drops);
         } else {
+            log_view_doubt(s, true);
             lock_take(&s->pool);
             atomic_fetch_add(&s->number, 1);
             lock_leave(&s->pool);
