@@ -71,6 +71,25 @@ TEST(facets_stand_beside_the_page)
     bed_close(&b);
 }
 
+/* Where a line of the plan was cut, half a character was left: an answer that was no UTF-8. */
+TEST(explain_names_a_facet_of_a_long_path_whole)
+{
+    enum { LETTERS = 300 };
+    char path[2 * LETTERS + 1], text[1000], want[1000];
+    bed b;
+
+    goods(&b);
+    for (int i = 0; i < LETTERS; i++)
+        memcpy(path + 2 * i, "\xC3\xA9", 3);
+    snprintf(text, sizeof text, "explain get good limit 0 facet m.%s", path);
+    snprintf(want, sizeof want,
+             "{\"plan\":\"filter: not tested, the page is empty\"},"
+             "{\"plan\":\"facet m.%s: read, 5 rows, 1 values\"},{\"plan\":\"rows: 0\"}",
+             path);
+    CHECK_ROWS(&b, text, want);
+    bed_close(&b);
+}
+
 TEST(facets_order_by_count_then_value)
 {
     bed b;

@@ -44,12 +44,11 @@ void buffer_text(buffer *b, const char *text)
     buffer_put(b, text, strlen(text));
 }
 
-void buffer_printf(buffer *b, const char *format, ...)
+void buffer_vprintf(buffer *b, const char *format, va_list args)
 {
     char small[256];
-    va_list args, again;
+    va_list again;
 
-    va_start(args, format);
     va_copy(again, args);
     int len = vsnprintf(small, sizeof small, format, args);
     if (len >= 0 && (size_t)len < sizeof small) {
@@ -62,6 +61,14 @@ void buffer_printf(buffer *b, const char *format, ...)
         }
     }
     va_end(again);
+}
+
+void buffer_printf(buffer *b, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    buffer_vprintf(b, format, args);
     va_end(args);
 }
 

@@ -3,6 +3,7 @@
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ uint8_t *buffer_reserve(buffer *b, size_t len);
 
 void buffer_text(buffer *b, const char *text);
 void buffer_printf(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_vprintf(buffer *b, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 static inline void buffer_put(buffer *b, const void *bytes, size_t len)
 {

@@ -1,12 +1,9 @@
 #include "exec/explain.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "exec/answer.h"
-
-enum { LINE_MAX_BYTES = 512 };
 
 void explain_init(explain *x)
 {
@@ -20,15 +17,13 @@ void explain_clear(explain *x)
 
 void explain_step(explain *x, const char *format, ...)
 {
-    char line[LINE_MAX_BYTES];
     va_list args;
 
     if (!x)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    buffer_vprintf(&x->steps, format, args);
     va_end(args);
-    buffer_text(&x->steps, line);
     buffer_byte(&x->steps, '\n');
 }
 
