@@ -43,6 +43,7 @@ typedef struct tally {
     const bound *e;     /* NULL: NOTHING */
     const bound *by;    /* FIRST, LAST; NULL: by id, which is the order rows come in */
     const expr *call;   /* as written */
+    uint64_t alike; /* the same for two calls that are the same; 0: it is like no other */
     size_t at;          /* of its state */
 } tally;
 
