@@ -3,6 +3,7 @@
 #ifndef CFENEC_H
 #define CFENEC_H
 
+#include "../../csrc/abi/peek.h"
 #include "../../csrc/abi/pieces.h"
 #include "../../include/fenec.h"
 

@@ -2,6 +2,7 @@
 #include "fenec.h"
 
 #include "abi/handles.h"
+#include "abi/peek.h"
 #include "abi/pieces.h"
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -340,4 +341,26 @@ int32_t fenec_run_pieces(uint64_t number, fenec_piece_source source, void *conte
 {
     pieces_argument a = {.source = source, .context = context};
     return call(number, run_pieces, &a, out, out_len);
+}
+
+/* ---- peek.h ---- */
+
+int32_t fenec_peek_schema(const uint8_t *path, size_t path_len, char **out, size_t *out_len)
+{
+    error err;
+    buffer b;
+
+    error_init(&err);
+    if (check_text(path, path_len, "the path", &err) != FENEC_OK)
+        return answer_error(&err, out, out_len);
+    if (path_len == 0 || memchr(path, 0, path_len)) {
+        fail(&err, FENEC_MISUSE, "the path is empty or holds a NUL");
+        return answer_error(&err, out, out_len);
+    }
+    buffer_init(&b);
+    int code = database_peek(path, path_len, &b, &err);
+    if (code == FENEC_OK)
+        return answer(&b, out, out_len, &err);
+    buffer_clear(&b);
+    return answer_error(&err, out, out_len);
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "catalog/catalog_row.h"
 #include "catalog/change.h"
+#include "store/peek.h"
 #include "value/collation.h"
 
 /* ---- collections ---- */
@@ -267,4 +268,40 @@ int catalog_load(conn *c, catalog **out, error *err)
 failed:
     version_drop(&cat->head);
     return rc;
+}
+
+typedef struct peeking {
+    catalog *cat;
+    uint32_t room;
+    int code;
+    error *err;
+} peeking;
+
+static bool take_row(void *to, int64_t number, const uint8_t *bytes, size_t len)
+{
+    peeking *p = to;
+
+    p->code = add_collection(p->cat, &p->room, number, bytes, len, p->err);
+    return p->code == FENEC_OK;
+}
+
+int catalog_peek(const uint8_t *file, size_t file_len, catalog **out, error *err)
+{
+    peeking p = {.room = 16, .err = err};
+
+    p.cat = catalog_new(p.room);
+    if (!p.cat)
+        return fail_memory(err);
+    p.cat->next_collection = p.cat->next_index = UINT32_MAX; /* nothing is made here */
+    int rc = peek_catalog(file, file_len, take_row, &p, err);
+    if (rc == FENEC_OK)
+        rc = p.code;
+    if (rc == FENEC_OK)
+        rc = check_all(p.cat, err);
+    if (rc != FENEC_OK) {
+        version_drop(&p.cat->head);
+        return rc;
+    }
+    *out = p.cat;
+    return FENEC_OK;
 }

@@ -79,6 +79,9 @@ typedef struct catalog {
  * reference, dropped by version_drop(&(*out)->head). */
 int catalog_load(conn *c, catalog **out, error *err);
 
+/* The declarations of a file that may be in use elsewhere, which is not touched: see store/peek.h. */
+int catalog_peek(const uint8_t *file, size_t file_len, catalog **out, error *err);
+
 /* Writes down that lapsed indexes are declared only, before a write could leave their entries behind. */
 int catalog_settle(const catalog *cat, conn *c, error *err);
 

@@ -41,7 +41,7 @@ static void end(refusal *r, buffer *out, const char *kind, const char *of, const
 
 static void fix_declare(buffer *fix, const declaration *code, const field_def *stored)
 {
-    buffer_printf(fix, "declare `%s.%s` as the database has it: `", code->name, stored->name);
+    buffer_printf(fix, "declare `%s.%s` as the database has it, `", code->name, stored->name);
     spell_field(fix, stored);
     buffer_byte(fix, '`');
 }
@@ -224,7 +224,7 @@ void refuse_index_changed(buffer *out, const difference *d, const char *on, cons
     begin(&r);
     write_indexes(&r.message, d, on, stored, wanted);
     if (d->follow && is_path) {
-        buffer_printf(&r.fix, "declare the index of `%s.%s` as the database has it: `", d->code->name, on);
+        buffer_printf(&r.fix, "declare the index of `%s.%s` as the database has it, `", d->code->name, on);
         spell_index(&r.fix, stored);
         buffer_byte(&r.fix, '`');
     } else if (d->follow) {

@@ -579,6 +579,18 @@ int database_schema(database *d, const uint8_t *bytes, size_t len, uint32_t mode
     return rc == FENEC_OK && out->failed ? fail_memory(err) : rc;
 }
 
+int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err)
+{
+    catalog *cat;
+    int rc = catalog_peek(file, file_len, &cat, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    description_write(cat, out);
+    version_drop(&cat->head);
+    return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
 /* ---- the rest ---- */
 
 int database_changes(database *d, uint64_t since, buffer *out, error *err)

@@ -43,6 +43,9 @@ int database_block(database *d, piece_source next, void *from, error *err);
 /* fenec_schema: text is valid UTF-8, mode one of FENEC_SCHEMA_*. Appends the answer. */
 int database_schema(database *d, const uint8_t *text, size_t text_len, uint32_t mode, buffer *out, error *err);
 
+/* The description of a file that may be in use elsewhere, which is not touched: see store/peek.h. */
+int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err);
+
 int database_changes(database *d, uint64_t since, buffer *out, error *err);
 int database_sync(database *d, error *err);
 int database_flush(database *d, error *err);
