@@ -38,6 +38,18 @@ enum Library {
         try call({ fenec_changes(handle, since, $0, $1) }, read: Changes.init(json:))
     }
 
+    static func schema(_ handle: UInt64, _ description: Value, _ mode: UInt32) throws -> Value {
+        try bytes(of: description.json) { text in
+            try call({ fenec_schema(handle, text.baseAddress, text.count, mode, $0, $1) }, read: JSONReader.read)
+        }
+    }
+
+    static func describe(path: String) throws -> Value {
+        try bytes(of: path) { path in
+            try call({ fenec_peek_schema(path.baseAddress, path.count, $0, $1) }, read: JSONReader.read)
+        }
+    }
+
     /// Runs a text. Vectors go over as bytes; where the library needs some of them to the digit, those are
     /// sent again inside the JSON, once.
     static func query(_ handle: UInt64, _ text: String, _ params: [Value]) throws -> Answer {
