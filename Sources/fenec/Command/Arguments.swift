@@ -6,12 +6,16 @@ enum Arguments {
     case text(OneText)
     case importing(Import)
     case exporting(Export)
+    case schema(SchemaCommand)
+    case types([String])
 
     static func parse(_ words: [String]) throws -> Arguments {
         switch words.first {
         case nil: throw UsageError("which file?")
         case "import": return try parseImport(Array(words.dropFirst()))
         case "export": return try parseExport(Array(words.dropFirst()))
+        case "schema": return try parseSchema(Array(words.dropFirst()))
+        case "types": return .types(Array(words.dropFirst()))
         case "help": return .help(Help.text)
         default: return try parseFile(words)
         }
@@ -94,10 +98,41 @@ enum Arguments {
         let out = operands.count == 3 && operands[2] != "-" ? operands[2] : nil
         return .exporting(Export(path: operands[0], collection: collection, out: out, format: format))
     }
+
+    private static func parseSchema(_ words: [String]) throws -> Arguments {
+        var options = Options(words)
+        var isText = Console.outputIsTerminal
+        var migrations: String?
+        while let option = options.next() {
+            switch option {
+            case "-h", "--help": return .help(Help.text)
+            case "--text": isText = true
+            case "--json": isText = false
+            case "--migrations": migrations = try options.value(of: option)
+            default: throw UsageError("schema has no option \(option)")
+            }
+        }
+        let operands = options.operands
+        guard let name = operands.first, let action = SchemaCommand.Action(rawValue: name) else {
+            throw UsageError("schema does one of plan, apply, describe")
+        }
+        let isDescribed = action == .describe
+        guard operands.count == 3 || (isDescribed && operands.count == 2) else {
+            throw UsageError(
+                isDescribed
+                    ? "schema describe takes a file, and a file to write unless it goes to standard output"
+                    : "schema \(name) takes a file and a schema")
+        }
+        guard !isDescribed || migrations == nil else { throw UsageError("schema describe takes no migrations") }
+        return .schema(
+            SchemaCommand(
+                action: action, path: operands[1], schema: operands.count == 3 ? operands[2] : nil,
+                migrations: migrations, isText: isText))
+    }
 }
 
 /// Takes options out of words, in whatever place they stand; after `--` everything is an operand.
-private struct Options {
+struct Options {
     private var words: ArraySlice<String>
     private(set) var operands: [String] = []
 

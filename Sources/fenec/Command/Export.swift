@@ -18,7 +18,7 @@ struct Export {
                 throw CommandError("\(path) has no collection \(collection); fenec \(path) collections lists them")
             }
             if let out {
-                try await write(db, fields, toFile: out)
+                try await ReplacedFile.write(to: out) { output in try await write(db, fields, to: &output) }
             } else {
                 var output = Output.standard
                 try await write(db, fields, to: &output)
@@ -30,32 +30,8 @@ struct Export {
         try await db.close()
     }
 
-    /// Writes beside `out` and puts the file in its place when it is whole. A pipe or a device is written
-    /// to as it is.
-    private func write(_ db: Fenec, _ fields: [Field], toFile path: String) async throws {
-        let out = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        var about = stat()
-        let isReplaced = stat(out, &about) != 0 || about.st_mode & S_IFMT == S_IFREG
-        let written = isReplaced ? out + ".part" : out
-        let descriptor = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw Self.refused(out) }
-        var output = Output(descriptor: descriptor)
-        do {
-            try await write(db, fields, to: &output)
-            guard close(descriptor) == 0 else { throw Self.refused(out) }
-            if isReplaced, rename(written, out) != 0 { throw Self.refused(out) }
-        } catch {
-            if isReplaced { unlink(written) }
-            throw error
-        }
-    }
-
     private static func line(_ cells: [CSVCell]) -> String {
         cells.map(\.written).joined(separator: ",") + "\r\n"
-    }
-
-    private static func refused(_ out: String) -> CommandError {
-        CommandError("\(out) cannot be written: \(String(cString: strerror(errno)))")
     }
 
     /// Pages by id: nobody else has the file open, so they are of one state.

@@ -8,7 +8,7 @@ struct FenecCommand {
     }
 
     /// What the process ends with: 0, 1 for an error of the database or of the data, 2 for a call that
-    /// makes no sense.
+    /// makes no sense, 3 for a schema that was refused.
     static func run(_ words: [String]) async -> Int32 {
         do {
             switch try Arguments.parse(words) {
@@ -24,6 +24,10 @@ struct FenecCommand {
                 try await importing.run()
             case .exporting(let exporting):
                 try await exporting.run()
+            case .schema(let schema):
+                return try await schema.run()
+            case .types(let words):
+                return await Types.run(words)
             }
             return 0
         } catch let error as UsageError {

@@ -6,10 +6,13 @@ enum Help {
           fenec FILE 'TEXT' ['PARAMS']          runs one text; PARAMS is a JSON array for $1, $2, ...
           fenec import FILE COLLECTION [DATA]   puts data into a collection
           fenec export FILE COLLECTION [OUT]    writes a collection out
+          fenec schema plan|apply FILE SCHEMA   brings a file to a schema, or tells what that would do
+          fenec schema describe FILE [OUT]      the schema of a file
+          fenec types --lang L SCHEMA           types for the rows of a schema; fenec types --help
           fenec --version
           fenec --help
 
-        FILE is made where it is missing, export aside. Only one process has it open at a time.
+        FILE is made where it is missing, but by export and schema plan or describe. Only one process has it open at a time.
 
         Running text
           A text is one statement or several; several land together or not at all, and the answer is the
@@ -43,8 +46,16 @@ enum Help {
           Every document with its id, by id, as import reads it back. OUT is replaced when all is written.
             --format F        jsonl or csv; without it csv where OUT ends in .csv
 
+        Schemas
+          SCHEMA is a text of create collection and create index. What is new in it is added; anything else
+          that differs is refused, with how to resolve it, and nothing is written. plan writes nothing
+          either way. describe writes the schema it reads back, as JSON where it does not go to a terminal
+          or to OUT.
+            --migrations M    a JSON array of texts (or rebuilds) that each run once, in order
+            --text, --json    for people or for programs, wherever it goes
+
         Ends with 0, with 1 after an error of the database or the data, with 2 for a call like no other
-        above. Errors go to standard error.
+        above, with 3 where a schema is refused. Errors go to standard error.
 
         """
 }
