@@ -289,11 +289,11 @@ TEST(rows_scan_is_right_beside_writers_and_checkpoints)
     const char *path = make_path("contest.fenec");
     store *s = make_store(path, false);
 
-    contest_run(s, test_scale(151, 6000), 900);
-    contest_run(s, test_scale(150, 6000), 900);
+    contest_run(s, test_scale(151, 1501), 900);
+    contest_run(s, test_scale(150, 1500), 900);
     end_store(s);
     s = make_store(path, true);
-    contest_run(s, test_scale(150, 6000), 200);
+    contest_run(s, test_scale(150, 1500), 200);
     end_store(s);
 }
 
@@ -301,7 +301,7 @@ TEST(rows_scan_is_right_beside_writers_of_a_memory_database)
 {
     store *s = make_store(NULL, false);
 
-    contest_run(s, test_scale(150, 6000), 900);
+    contest_run(s, test_scale(150, 1500), 900);
     end_store(s);
 }
 

@@ -208,7 +208,7 @@ static void explain_access(const picking *k, const access *a)
 
 /* ---- all rows ---- */
 
-/* A scan, worked off inside the store's step. Where no test reads an id, rows come without theirs, which is
+/* A scan, worked off in visits of the store. Where no test reads an id, rows come without theirs, which is
  * cheaper still: a row that is wanted then ends the scan, is found by its id, and the scan goes on after
  * it. */
 typedef struct sweep {
