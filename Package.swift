@@ -53,6 +53,8 @@ let package = Package(
             dependencies: ["FenecDB"],
             path: "Sources/fenec-builder-test"
         ),
+        .executableTarget(
+            name: "fenec-swift-bench", dependencies: ["CFenec", "FenecDB"], path: "bench/swift"),
         // Examples: whole small apps. `swift run todos FILE`, `swift run notes FILE`.
         .executableTarget(name: "todos", dependencies: ["FenecDB"], path: "Examples/Todos"),
         .target(

@@ -119,6 +119,82 @@ private struct Thing: Codable, FenecValue, Equatable {
         }
     }
 
+    /// Rows are decoded from bytes, or from values; both have to say the same, of an error too.
+    private func expectSame<T: Decodable & Equatable>(_ type: T.Type, _ db: Fenec, _ text: String) async throws {
+        let rows = try await db.query(text)
+        do {
+            #expect(try await db.query(as: type, text) == rows.map { try $0.decode(as: type) }, "\(text)")
+        } catch let error as DecodingError {
+            #expect { try rows.map { try $0.decode(as: type) } } throws: { "\($0)" == "\(error)" }
+        }
+    }
+
+    private struct Loose: Codable, Equatable {
+        var id: Int?
+        var n: Double?
+        var s: String?
+        var f: Float?
+        var u: UInt8?
+        var b: Bool?
+        var j: Value?
+        var e: [Float]?
+        var at: Date?
+    }
+    private struct Strict: Codable, Equatable {
+        var n: Int
+        var s: String
+    }
+    private struct Odd: Decodable, Equatable {
+        enum CodingKeys: String, CodingKey { case score = "a \" key", length = "len" }
+        var score: Int?
+        var length: Int
+    }
+    private struct Keys: Decodable, Equatable {
+        struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { return nil }
+        }
+        var names: [String]
+        var nulls: [Bool]
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Name.self)
+            names = container.allKeys.map(\.stringValue)
+            nulls = try container.allKeys.map { try container.decodeNil(forKey: $0) }
+        }
+    }
+
+    @Test func rowsDecodeFromBytesAsFromValues() async throws {
+        var random = Random("rowsDecodeFromBytesAsFromValues")
+        let db = try Fenec.memory()
+        try await db.execute(
+            "create collection t (n float, s text, f float, u int, b bool, j json, e vector<2>, at timestamp)")
+        try await db.execute("put t {}")
+        try await db.execute("put t {n: 1, s: \"\", u: 256, f: 1e300}")
+        for _ in 0..<100 {
+            let document = Row([
+                ("n", .double(random.double())), ("s", .string(random.text())),
+                ("f", .double(Double(random.below(1000)) / 8)), ("u", .int(Int64(random.below(250)))),
+                ("b", .bool(random.below(2) == 0)), ("j", value(&random)), ("e", .floats([random.float(), 0.1])),
+                ("at", .int(Int64(random.below(1_000_000_000)))),
+            ])
+            try await db.execute("put t $1", document)
+        }
+        for condition in ["", " where id = 1", " where id = 2", " where u < 200", " where n is null", " where id > 2"] {
+            try await expectSame(Loose.self, db, "get t\(condition)")
+            try await expectSame(Strict.self, db, "get t\(condition)")
+            try await expectSame(Keys.self, db, "get t\(condition)")
+            try await expectSame(Row.self, db, "get t\(condition)")
+            try await expectSame([String: Value].self, db, "get t\(condition)")
+            try await expectSame([Int].self, db, "get t\(condition)")
+            try await expectSame(Odd.self, db, "get t select len(s) as len\(condition)")
+        }
+        try await expectSame(Strict.self, db, "collections")
+        try await expectSame(Strict.self, db, "put t {s: \"x\"}")
+        #expect(try await db.query(as: Strict.self, "get t where id = 0") == [])
+    }
+
     @Test func nestingPastTheLimitIsAnError() throws {
         final class Node: Codable, Sendable, FenecValue {
             let next: Node?

@@ -12,19 +12,19 @@ extension Fenec {
     /// The writes of a burst are one, a frame after the last of them. An error of a run ends the stream, as does
     /// a query that the builder refuses; closing the database, or letting go of it, ends it without one.
     public nonisolated func live(_ query: Query) -> AsyncThrowingStream<[Row], Error> {
-        stream(Watch.Source(query)) { $0.rows }
+        stream(Watch.Source(query)) { try $0.answer().rows }
     }
 
     /// The rows of a query, each decoded by the names of its fields, now and after each write.
     public nonisolated func live<T: Decodable & Sendable>(
         _ query: Query, as type: T.Type
     ) -> AsyncThrowingStream<[T], Error> {
-        stream(Watch.Source(query)) { try $0.rows.map { try $0.decode(as: type) } }
+        stream(Watch.Source(query)) { try $0.rows(as: type) }
     }
 
     /// The rows of a query with their facets, now and after each write.
     public nonisolated func liveAnswers(_ query: Query) -> AsyncThrowingStream<Answer, Error> {
-        stream(Watch.Source(query)) { $0 }
+        stream(Watch.Source(query)) { try $0.answer() }
     }
 
     /// The rows a text answers, now and after each write to `collections`; where none are named after every
@@ -33,11 +33,11 @@ extension Fenec {
         _ text: String, _ params: any FenecValue..., collections: [String]? = nil
     ) throws -> AsyncThrowingStream<[Row], Error> {
         let params = try params.map { try $0.fenecValue() }
-        return stream(Watch.Source(text, params: params, collections: collections)) { $0.rows }
+        return stream(Watch.Source(text, params: params, collections: collections)) { try $0.answer().rows }
     }
 
     private nonisolated func stream<Element: Sendable>(
-        _ source: Watch.Source, _ element: @escaping @Sendable (Answer) throws -> Element
+        _ source: Watch.Source, _ element: @escaping @Sendable (AnswerBytes) throws -> Element
     ) -> AsyncThrowingStream<Element, Error> {
         let watch = Watch(source)
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Element.self)
@@ -85,7 +85,7 @@ extension Watch {
 extension LiveUpdate {
     fileprivate init(_ outcome: Watch.Outcome, _ element: (Row) throws -> Element) {
         do {
-            let answer = try outcome.get()
+            let answer = try outcome.get().answer()
             self = .rows(try answer.rows.map(element), answer.facets)
         } catch let error as FenecError {
             self = .failure(error)

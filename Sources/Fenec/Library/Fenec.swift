@@ -27,8 +27,6 @@ public actor Fenec {
         public static let noAutoCompact = Options(rawValue: 4)
     }
 
-    private enum Life { case open, suspending, suspended, resuming, closing, closed }
-
     /// What opens a file again.
     private struct File {
         let path: String
@@ -36,26 +34,14 @@ public actor Fenec {
     }
 
     private let file: File?
-    private var handle: UInt64 // changes as the file is opened again
-    private var life = Life.open
-    private var lifeChange: [CheckedContinuation<Void, Never>] = []
-
-    /// Calls of the app and, among all, also what live queries ask by themselves.
-    private var callsUnderWay = (ofApp: 0, all: 0)
-    private var lastCallEnded: CheckedContinuation<Void, Never>? // whoever closes or suspends waits here
-
+    private let gate: Gate
     let watches = Watches()
     package nonisolated var isWatched: Bool { !watches.isEmpty }
     private let clock: FrameClock
     private var frameRuns = false
-    private var lastWriteEnded: UInt64 = 0
-    private var look = Look.none
-
-    /// Whether somebody wants to know what was written.
-    private enum Look { case none, asked, passedOver }
 
     private init(handle: UInt64, file: File? = nil, clock: FrameClock = .system) {
-        self.handle = handle
+        gate = Gate(handle: handle)
         self.file = file
         self.clock = clock
     }
@@ -64,7 +50,7 @@ public actor Fenec {
     /// is left who could be told of a failure.
     deinit {
         watches.end()
-        if life == .open { try? Library.close(handle) }
+        if let handle = gate.openHandle { try? Library.close(handle) }
     }
 
     /// The library's version, `MAJOR.MINOR.PATCH`.
@@ -98,15 +84,21 @@ public actor Fenec {
     /// Ends the live queries, waits for calls under way, makes everything durable and frees the file, which
     /// can be opened again once this returned. A second `close()` waits for the first and does nothing more.
     public func close() async throws {
-        while life == .suspending || life == .resuming || life == .closing { await nextLife() }
-        guard life != .closed else { return }
-        let isOpen = life == .open
-        begin(.closing)
+        var before: Gate.Life?
+        repeat {
+            await gate.change(from: [.suspending, .resuming, .closing])
+            guard gate.life != .closed else { return }
+            before = gate.go(from: [.open, .suspended], to: .closing)
+        } while before == nil
         watches.end()
-        defer { begin(.closed) } // even where the last write to the disk failed
-        guard isOpen else { return }
-        await lastCall()
-        let handle = handle
+        // Closed even where the last write to the disk failed.
+        defer { _ = gate.go(from: [.closing], to: .closed) }
+        if before == .open { try await closeFile() }
+    }
+
+    private func closeFile() async throws {
+        await gate.lastCall()
+        let handle = gate.handle
         try await Workers.shared.run { try Library.close(handle) }
     }
 
@@ -119,47 +111,36 @@ public actor Fenec {
     /// lock there. Does nothing on a database in memory, nor the second time.
     public func suspend() async throws {
         guard file != nil else { return }
-        while life == .suspending || life == .resuming { await nextLife() }
-        guard life != .suspended else { return }
-        guard life == .open else { throw FenecError.closed }
-        begin(.suspending)
-        defer { begin(.suspended) } // the file is closed even where the last write to the disk failed
-        await lastCall()
-        let handle = handle
-        try await Workers.shared.run { try Library.close(handle) }
+        while gate.go(from: [.open], to: .suspending) == nil {
+            guard gate.life != .suspended else { return }
+            guard gate.life != .closing, gate.life != .closed else { throw FenecError.closed }
+            await gate.change(from: [.suspending, .resuming])
+        }
+        // The file is closed even where the last write to the disk failed.
+        defer { _ = gate.go(from: [.suspending], to: .suspended) }
+        try await closeFile()
     }
 
     /// Opens the file again and lets the calls that waited go on. What it throws leaves the database
     /// suspended, so that it may be tried again.
     public func resume() async throws {
         guard let file else { return }
-        while life == .suspending || life == .resuming { await nextLife() }
-        guard life != .open else { return }
-        guard life == .suspended else { throw FenecError.closed }
-        begin(.resuming)
+        while gate.go(from: [.suspended], to: .resuming) == nil {
+            guard gate.life != .open else { return }
+            guard gate.life != .closing, gate.life != .closed else { throw FenecError.closed }
+            await gate.change(from: [.suspending, .resuming])
+        }
         do {
-            handle = try await Workers.shared.run {
+            let handle = try await Workers.shared.run {
                 try Library.open(path: file.path, flags: file.options.rawValue)
             }
+            _ = gate.go(from: [.resuming], to: .open, handle: handle)
         } catch {
-            begin(.suspended)
+            _ = gate.go(from: [.resuming], to: .suspended)
             throw error
         }
-        begin(.open)
         watches.catchUp()
         await takeLook()
-    }
-
-    private func begin(_ next: Life) {
-        life = next
-        for waiting in lifeChange { waiting.resume() }
-        lifeChange = []
-    }
-
-    private func nextLife() async { await withCheckedContinuation { lifeChange.append($0) } }
-
-    private func lastCall() async {
-        if callsUnderWay.all > 0 { await withCheckedContinuation { lastCallEnded = $0 } }
     }
 
     // MARK: running text
@@ -172,6 +153,11 @@ public actor Fenec {
 
     /// Runs a text with its parameters in a list.
     public nonisolated func run(_ text: String, params: [Value]) async throws -> Answer {
+        try await call(mayWrite: !Statement.isRead(text)) { try Library.query($0, text, params).answer() }
+    }
+
+    /// What a text answers, as it came from the library.
+    nonisolated func bytes(_ text: String, _ params: [Value]) async throws -> AnswerBytes {
         try await call(mayWrite: !Statement.isRead(text)) { try Library.query($0, text, params) }
     }
 
@@ -193,7 +179,7 @@ public actor Fenec {
     public nonisolated func query<T: Decodable>(
         as type: T.Type, _ text: String, _ params: any FenecValue...
     ) async throws -> [T] {
-        try await run(text, params: Self.values(params)).rows.map { try $0.decode(as: type) }
+        try await bytes(text, Self.values(params)).rows(as: type)
     }
 
     /// How many documents a text wrote; 0 where it answers something else.
@@ -205,10 +191,7 @@ public actor Fenec {
     /// A query of a collection, which is run here. It throws for a bad name alone, and it does not keep the
     /// database open: run after that was let go of, it throws `misuse`.
     public nonisolated func from(_ collection: String) throws -> Query {
-        try Query.from(collection).bind { [weak self] text, params in
-            guard let self else { throw FenecError.closed }
-            return try await self.run(text, params: params)
-        }
+        try Query.from(collection).bound(to: self)
     }
 
     /// What was written since the change counter stood at `since`; `UInt64.max` asks for the counter alone.
@@ -236,33 +219,26 @@ public actor Fenec {
 
     // MARK: calls
 
-    /// Runs `job` on a thread of the package's. The actor is free meanwhile: it only counts, so that
-    /// `close()` can wait for the calls that came before it.
-    func call<T: Sendable>(
+    /// Runs `job` on a thread of the package's; nothing else waits meanwhile, but for `close()`.
+    nonisolated func call<T: Sendable>(
         mayWrite: Bool = false, _ job: @escaping @Sendable (UInt64) throws -> T
     ) async throws -> T {
-        while life == .suspending || life == .suspended || life == .resuming { await nextLife() }
-        guard life == .open else { throw FenecError.closed }
-        callsUnderWay.ofApp += 1
-        defer {
-            callsUnderWay.ofApp -= 1
-            if mayWrite { lastWriteEnded = clock.now() }
-            if mayWrite || look == .passedOver { askForLook() }
-        }
-        return try await work(job)
+        let handle = try await gate.enter()
+        let result = await Workers.shared.result { try job(handle) }
+        let isWatched = isWatched
+        let asks = gate.leave(wroteAt: mayWrite && isWatched ? clock.now() : nil)
+        if isWatched, mayWrite || asks { await askForLook() }
+        return try result.get()
     }
 
-    private func work<T: Sendable>(_ job: @escaping @Sendable (UInt64) throws -> T) async throws -> T {
-        callsUnderWay.all += 1
-        defer {
-            callsUnderWay.all -= 1
-            if callsUnderWay.all == 0 {
-                lastCallEnded?.resume()
-                lastCallEnded = nil
-            }
-        }
-        let handle = handle
-        return try await Workers.shared.run { try job(handle) }
+    /// The same for what a live query asks; nil where the database is not open.
+    private nonisolated func ask<T: Sendable>(
+        _ job: @escaping @Sendable (UInt64) throws -> T
+    ) async -> Result<T, any Error>? {
+        guard let handle = gate.enterUnasked() else { return nil }
+        let result = await Workers.shared.result { try job(handle) }
+        gate.leaveUnasked()
+        return result
     }
 
     private static func values(_ params: [any FenecValue]) throws -> [Value] {
@@ -272,34 +248,29 @@ public actor Fenec {
     // MARK: live queries
 
     /// One run of a live query; nil where the database is not open.
-    func run(_ watch: Watch) async -> Watch.Outcome? {
-        guard life == .open else {
+    nonisolated func run(_ watch: Watch) async -> Watch.Outcome? {
+        let watches = watches
+        let outcome = await ask { handle in
+            let piece = try watch.source.statement.get()
+            // Before the query, which so reads all of it.
+            let seq = try Library.changes(handle, since: .max).seq
+            let owesLook = watches.begins(watch, at: seq)
+            return (Result { try Library.query(handle, piece.text, piece.params) }, owesLook)
+        }
+        switch outcome {
+        case nil:
             watch.missesRun()
             return nil
-        }
-        let watches = watches
-        do {
-            let piece = try watch.source.statement.get()
-            let (answer, owesLook) = try await work { handle in
-                // Before the query, which so reads all of it.
-                let seq = try Library.changes(handle, since: .max).seq
-                let owesLook = watches.begins(watch, at: seq)
-                return (Result { try Library.query(handle, piece.text, piece.params) }, owesLook)
-            }
-            if owesLook { askForLook() }
-            return answer
-        } catch {
+        case .failure(let error):
             return .failure(error)
+        case .success((let answer, let owesLook)):
+            if owesLook { await askForLook() }
+            return answer
         }
     }
 
     /// Has what was written looked at a frame later, once writes pause: looks asked for meanwhile are one.
     private func askForLook() {
-        guard !watches.isEmpty else {
-            look = .none
-            return
-        }
-        look = .asked
         guard !frameRuns else { return }
         frameRuns = true
         let clock = clock
@@ -314,19 +285,17 @@ public actor Fenec {
 
     /// A frame has passed. Nil, or how long to wait because writes go on.
     private func endFrame() async -> UInt64? {
-        let passed = clock.now() &- lastWriteEnded
+        let passed = clock.now() &- gate.lastWriteEnded
         if passed < FrameClock.pause { return FrameClock.pause - passed }
         frameRuns = false
-        // The last of the calls under way asks again.
-        if callsUnderWay.ofApp > 0 { look = .passedOver } else { await takeLook() }
+        if gate.mayLook() { await takeLook() }
         return nil
     }
 
     private func takeLook() async {
-        look = .none
-        guard life == .open, let cursor = watches.cursorOfLook() else { return }
+        guard let cursor = watches.cursorOfLook() else { return }
         // What the library cannot tell of is told of by the runs.
-        guard let changes = try? await work({ try Library.changes($0, since: cursor) }) else { return }
+        guard case .success(let changes)? = await ask({ try Library.changes($0, since: cursor) }) else { return }
         watches.wake(for: changes)
     }
 }

@@ -8,7 +8,11 @@ struct JSONReader {
     /// A list or an object that is not closed yet.
     private struct Open {
         let isObject: Bool
+        /// Keys of the object, or of a list the keys of its last object: those of the next are likely the
+        /// same, and rows then share one list of them.
         var keys: [String] = []
+        /// How many of an object's keys have been read; the rest are the object's before it.
+        var keyCount = 0
         var values: [Value] = []
     }
 
@@ -76,19 +80,53 @@ struct JSONReader {
             throw FenecError(code: .query, message: "JSON nests more than \(Self.depthLimit) levels deep")
         }
         at += 1
-        open.append(Open(isObject: isObject))
+        var next = Open(isObject: isObject)
+        if isObject, let list = open.last, !list.isObject {
+            next.keys = list.keys
+            next.values.reserveCapacity(list.keys.count)
+        }
+        open.append(next)
     }
 
     private mutating func pop() -> Value {
-        let last = open.removeLast()
-        return last.isObject ? .object(Row(keys: last.keys, values: last.values)) : .array(last.values)
+        var last = open.removeLast()
+        guard last.isObject else { return .array(last.values) }
+        if last.keyCount < last.keys.count { last.keys.removeLast(last.keys.count - last.keyCount) }
+        if let parent = open.indices.last, !open[parent].isObject { open[parent].keys = last.keys }
+        return .object(Row(keys: last.keys, values: last.values))
     }
 
     private mutating func key() throws {
         skipWhiteSpace()
         guard peek() == UInt8(ascii: "\"") else { throw unexpected("a key in quotes") }
-        open[open.count - 1].keys.append(try string())
+        let object = open.count - 1
+        let place = open[object].keyCount
+        open[object].keyCount += 1
+        if place < open[object].keys.count, takeIfNext(quoted: open[object].keys[place]) {
+            // The same as the object before had there.
+        } else {
+            let key = try string()
+            let others = open[object].keys.count - place
+            if others > 0 { open[object].keys.removeLast(others) }
+            open[object].keys.append(key)
+        }
         guard takeIfNext(UInt8(ascii: ":")) else { throw unexpected("a colon") }
+    }
+
+    /// A string in quotes that is `text`, byte by byte; one that needs an escape is not found.
+    private mutating func takeIfNext(quoted text: String) -> Bool {
+        let count = text.utf8.count
+        guard at + count + 1 < bytes.count, bytes[at + count + 1] == UInt8(ascii: "\"") else { return false }
+        var byte = at + 1
+        for expected in text.utf8 {
+            // A quote or a backslash in the text would stand behind a backslash here.
+            guard bytes[byte] == expected, expected != UInt8(ascii: "\\"), expected != UInt8(ascii: "\"") else {
+                return false
+            }
+            byte += 1
+        }
+        at = byte + 1
+        return true
     }
 
     // MARK: scalars

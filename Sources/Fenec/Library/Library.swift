@@ -52,28 +52,27 @@ enum Library {
 
     /// Runs a text. Vectors go over as bytes; where the library needs some of them to the digit, those are
     /// sent again inside the JSON, once.
-    static func query(_ handle: UInt64, _ text: String, _ params: [Value]) throws -> Answer {
+    static func query(_ handle: UInt64, _ text: String, _ params: [Value]) throws -> AnswerBytes {
         do {
-            return try query(handle, text, try Parameters(params))
+            return try query(handle, text, Parameters(params))
         } catch let refusal as ExactRefusal {
             do {
-                return try query(handle, text, try Parameters(params, exact: Set(refusal.places)))
+                return try query(handle, text, Parameters(params, exact: Set(refusal.places)))
             } catch let refusal as ExactRefusal {
                 throw refusal.error
             }
         }
     }
 
-    private static func query(_ handle: UInt64, _ text: String, _ params: Parameters) throws -> Answer {
+    private static func query(_ handle: UInt64, _ text: String, _ params: Parameters) throws -> AnswerBytes {
         try bytes(of: text) { text in
             try params.json.withUnsafeBufferPointer { json in
                 try params.vectors.withUnsafeBufferPointer { vectors in
-                    try call(
-                        {
-                            fenec_query(
-                                handle, text.baseAddress, text.count, json.baseAddress, json.count,
-                                vectors.baseAddress, vectors.count, $0, $1)
-                        }, read: Answer.init(json:))
+                    try answer {
+                        fenec_query(
+                            handle, text.baseAddress, text.count, json.baseAddress, json.count,
+                            vectors.baseAddress, vectors.count, $0, $1)
+                    }
                 }
             }
         }
@@ -98,22 +97,22 @@ enum Library {
     private typealias Out = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private typealias OutLength = UnsafeMutablePointer<Int>
 
-    /// Calls the library, reads what it answered with `read`, and releases it.
-    private static func call<T>(
-        _ function: (Out, OutLength) -> Int32, read: (UnsafeBufferPointer<UInt8>) throws -> T
-    ) throws -> T {
+    /// Calls the library and takes over what it answered.
+    private static func answer(_ function: (Out, OutLength) -> Int32) throws -> AnswerBytes {
         var out: UnsafeMutablePointer<CChar>?
         var length = 0
         let code = function(&out, &length)
-        defer { fenec_free_string(out) }
-        let start = out.map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) }
-        let answer = UnsafeBufferPointer(start: start, count: start == nil ? 0 : length)
-        guard code == FENEC_OK else { throw failure(code, answer) }
-        return try read(answer)
+        let answer = AnswerBytes(start: out, count: length)
+        guard code == FENEC_OK else { throw answer.withBytes { failure(code, $0) } }
+        return answer
     }
 
-    private static func call(_ function: (Out, OutLength) -> Int32) throws {
-        try call(function) { _ in }
+    private static func call(_ function: (Out, OutLength) -> Int32) throws { _ = try answer(function) }
+
+    private static func call<T>(
+        _ function: (Out, OutLength) -> Int32, read: (UnsafeBufferPointer<UInt8>) throws -> T
+    ) throws -> T {
+        try answer(function).withBytes(read)
     }
 
     /// Parameters that have to be sent again inside the JSON.

@@ -4,7 +4,7 @@ extension Query {
 
     /// The rows, each decoded by the names of its fields.
     public func rows<T: Decodable>(as type: T.Type) async throws -> [T] {
-        try await rows().map { try $0.decode(as: type) }
+        try await decoded(clauses.read(), as: type)
     }
 
     /// The rows with their facets.
@@ -14,7 +14,9 @@ extension Query {
     public func first() async throws -> Row? { try await run(with { $0.limit = 1 }.clauses.read()).rows.first }
 
     /// The first row, decoded by the names of its fields.
-    public func first<T: Decodable>(as type: T.Type) async throws -> T? { try await first()?.decode(as: type) }
+    public func first<T: Decodable>(as type: T.Type) async throws -> T? {
+        try await decoded(with { $0.limit = 1 }.clauses.read(), as: type).first
+    }
 
     /// How many rows there are.
     public func count() async throws -> Int {
@@ -85,7 +87,15 @@ extension Query {
     // MARK: the executor
 
     private func run(_ statement: (text: String, params: [Value])) async throws -> Answer {
-        try await executor()(statement.text, statement.params)
+        try await executor().answer(statement.text, statement.params)
+    }
+
+    private func decoded<T: Decodable>(
+        _ statement: (text: String, params: [Value]), as type: T.Type
+    ) async throws -> [T] {
+        let executor = try executor()
+        if let bytes = executor.bytes { return try await bytes(statement.text, statement.params).rows(as: type) }
+        return try await executor.answer(statement.text, statement.params).rows.map { try $0.decode(as: type) }
     }
 
     private func executor() throws -> Executor {

@@ -9,7 +9,12 @@
 /// It is a value: each step returns a new query and leaves the one it was called on as it was. What cannot be a
 /// statement is refused with the code `builder` before anything runs, by the step or as the text is made.
 public struct Query: Sendable {
-    typealias Executor = @Sendable (String, [Value]) async throws -> Answer
+    /// What runs a query.
+    struct Executor: Sendable {
+        let answer: @Sendable (String, [Value]) async throws -> Answer
+        /// The answer as it came from the library, where it comes from there.
+        let bytes: (@Sendable (String, [Value]) async throws -> AnswerBytes)?
+    }
 
     let clauses: Clauses
     let exec: Executor?
@@ -21,7 +26,21 @@ public struct Query: Sendable {
 
     /// The query as run by `exec`, which is given its text and parameters.
     public func bind(_ exec: @escaping @Sendable (String, [Value]) async throws -> Answer) -> Query {
-        Query(clauses: clauses, exec: exec)
+        Query(clauses: clauses, exec: Executor(answer: exec, bytes: nil))
+    }
+
+    /// The query as run by a database, which it does not keep.
+    func bound(to db: Fenec) -> Query {
+        let exec = Executor(
+            answer: { [weak db] text, params in
+                guard let db else { throw FenecError.closed }
+                return try await db.run(text, params: params)
+            },
+            bytes: { [weak db] text, params in
+                guard let db else { throw FenecError.closed }
+                return try await db.bytes(text, params)
+            })
+        return Query(clauses: clauses, exec: exec)
     }
 
     public var collection: String { clauses.collection }

@@ -6,12 +6,24 @@ enum ValueDecoder {
         try decode(type, from: value, path: [])
     }
 
-    fileprivate static func decode<T: Decodable>(
+    static func decode<T: Decodable>(
         _ type: T.Type, from value: Value, path: [any CodingKey]
     ) throws -> T {
         // In two steps: no form at all would cast to an optional type, as a value that is nil.
         if let form = try form(of: type, from: value, path: path), let decoded = form as? T { return decoded }
         return try type.init(from: NodeDecoder(value: value, codingPath: path))
+    }
+
+    /// A decoder of a value, for whoever finds it at `path` of something larger.
+    static func decoder(of value: Value, path: [any CodingKey]) -> any Decoder {
+        NodeDecoder(value: value, codingPath: path)
+    }
+
+    static let superKey: any CodingKey = FieldKey(stringValue: "super")
+
+    static func missing(_ key: any CodingKey, path: [any CodingKey]) -> DecodingError {
+        .keyNotFound(
+            key, .init(codingPath: path, debugDescription: "the row has no field \"\(key.stringValue)\""))
     }
 
     /// The types that are read from a form of their own; nil for every other.
@@ -185,7 +197,7 @@ private struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() -> any Decoder {
-        let key = FieldKey(stringValue: "super")
+        let key = ValueDecoder.superKey
         return NodeDecoder(value: row[key.stringValue] ?? .null, codingPath: codingPath + [key])
     }
 
@@ -197,8 +209,7 @@ private struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func value(_ key: Key) throws -> Value {
         if let value = row[key.stringValue] { return value }
-        throw DecodingError.keyNotFound(
-            key, .init(codingPath: codingPath, debugDescription: "the row has no field \"\(key.stringValue)\""))
+        throw ValueDecoder.missing(key, path: codingPath)
     }
 }
 

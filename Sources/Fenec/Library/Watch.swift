@@ -3,7 +3,7 @@
 ///
 /// It does not keep its database: the database has it in its ``Watches``, and ends it as it goes.
 final class Watch: Sendable {
-    typealias Outcome = Result<Answer, any Error>
+    typealias Outcome = Result<AnswerBytes, any Error>
 
     /// What runs, or why it cannot.
     struct Source: Sendable {
