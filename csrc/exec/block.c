@@ -85,11 +85,16 @@ int block_set_part(block *b, uint32_t index, const part_kind *kind, version *v, 
 
 static void drop_parts(block *b, bool undo)
 {
-    for (uint32_t i = 0; i < b->part_count; i++)
-        if (undo)
-            drop_part(&b->parts[i]);
-        else
-            version_drop(b->parts[i].v);
+    for (uint32_t i = 0; i < b->part_count; i++) {
+        const block_part *p = &b->parts[i];
+        if (undo) {
+            drop_part(p);
+            continue;
+        }
+        if (p->v && p->kind->landed)
+            p->kind->landed(p->v);
+        version_drop(p->v);
+    }
     b->part_count = 0;
 }
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "exec/ddl.h"
 #include "exec/scratch.h"
+#include "exec/search.h"
 
 #define ROWS_A_BLOCK 1000
 
@@ -46,6 +47,8 @@ static int finish(building *u, block *b, const collection *of, error *err)
 
     if (u->mark && u->mark->clash)
         rc = index_check_unique(b, of, x, err);
+    if (rc == FENEC_OK)
+        rc = search_built(b, of, x, err);
     if (rc == FENEC_OK)
         rc = catalog_index_ready(b->cat, b->c, of, u->index, &next, err);
     if (rc != FENEC_OK)
@@ -213,6 +216,8 @@ static int fill_unbuilt(building *u, bool *done, error *err)
     to = u->mark ? u->mark->to : 0;
     if (rc == FENEC_OK)
         rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+    if (rc == FENEC_OK && *done)
+        rc = search_built(&b, of, x, err);
     if (rc == FENEC_OK && *done)
         rc = catalog_index_ready(b.cat, b.c, of, u->index, &next, err);
     if (rc != FENEC_OK) {

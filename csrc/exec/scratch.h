@@ -16,4 +16,7 @@ typedef struct scratch {
     struct scratch *next; /* while nobody uses it */
 } scratch;
 
+scratch *scratch_new(void); /* NULL: no memory */
+void scratch_free(scratch *s);
+
 #endif

@@ -70,6 +70,22 @@ int search_write(block *b, const collection *of, const catalog_index *x, int64_t
     return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
 }
 
+int search_built(block *b, const collection *of, const catalog_index *x, error *err)
+{
+    const search_kind *kind = kind_of(x);
+    version *v, *own;
+    int rc = kind && kind->built ? find_in(b, of, x, &v, err) : FENEC_OK;
+
+    if (rc != FENEC_OK || !kind || !kind->built)
+        return rc;
+    rc = kind->begin(b, v, &own, err);
+    if (rc == FENEC_OK && own != v)
+        rc = block_set_part(b, x->number, &kind->part, own, err);
+    if (rc == FENEC_OK)
+        rc = kind->built(b, own, err);
+    return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
+}
+
 int search_read(writer *w, uint32_t collection_number, uint32_t index, struct scratch *memory, error *err)
 {
     uint64_t ticket;

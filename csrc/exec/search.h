@@ -25,6 +25,9 @@ int search_damaged(search_need *need, const collection *of, const catalog_index 
 int search_write(block *b, const collection *of, const catalog_index *x, int64_t id, const value *had,
                  const value *gets, error *err);
 
+/* An index that was built holds every row. FENEC_OK where it is none of search. */
+int search_built(block *b, const collection *of, const catalog_index *x, error *err);
+
 /* Reads an index from the file and publishes it. No lock may be held. */
 int search_read(writer *w, uint32_t collection, uint32_t index, struct scratch *memory, error *err);
 

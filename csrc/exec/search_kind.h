@@ -14,6 +14,8 @@ typedef struct search_kind {
     /* search_write's, on that version. */
     int (*write)(block *b, const catalog_index *x, version *own, int64_t id, const value *had, const value *gets,
                  error *err);
+    /* The rows there were have all been written to an index that was built. May be NULL. */
+    int (*built)(block *b, version *own, error *err);
     part_kind part;
 } search_kind;
 

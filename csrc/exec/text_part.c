@@ -1,55 +1,56 @@
 #include "exec/text_part.h"
 
 #include "exec/scratch.h"
+#include "exec/text_merging.h"
 #include "search/row_cache.h"
 #include "search/text_index.h"
 #include "store/row.h"
 
-static int add_row(text_version *t, const collection *of, const catalog_index *x, const row *r, arena *a, error *err)
-{
-    value v;
-    int rc = row_field(r, of->fields[x->field].number, a, &v, err);
+/* ---- reading ---- */
 
-    return rc || v.kind != VALUE_TEXT ? rc : text_index_add(t, r->id, v.bytes, v.len, err);
-}
-
-static int add_rows(block *b, text_version *t, const collection *of, const catalog_index *x, error *err)
-{
-    cursor cur = {0};
+/* Texts of documents, as the block sees them. */
+typedef struct texts {
+    conn *c;
+    const collection *of;
+    uint32_t field;
     arena memory;
-    int rc = cursor_rows(&cur, b->c, table_records(of->number), INT64_MIN, INT64_MAX, false, err);
+} texts;
 
-    arena_init(&memory);
-    while (rc == FENEC_OK) {
-        const uint8_t *bytes;
-        size_t len;
-        int64_t id;
-        row r;
-        rc = cursor_next_row(&cur, &id, &bytes, &len, err);
-        if (rc == FENEC_OK)
-            rc = row_open(&r, b->c, of->number, id, bytes, len, err);
-        if (rc == FENEC_OK)
-            rc = add_row(t, of, x, &r, &memory, err);
-        arena_reset(&memory);
-    }
-    cursor_close(&cur);
-    arena_clear(&memory);
-    return rc == FN_END ? FENEC_OK : rc;
-}
-
-static int text_read(block *b, const collection *of, const catalog_index *x, version **out, error *err)
+static int text_of(void *from, int64_t id, const uint8_t **text, size_t *len, error *err)
 {
-    text_version *t = text_index_new(x->number, &x->spec);
-    int rc = t ? FENEC_OK : fail_memory(err);
+    texts *t = from;
+    value v;
+    row r;
+    int rc = row_find(&r, t->c, t->of->number, id, err);
 
-    if (rc == FENEC_OK && x->state == INDEX_READY)
-        rc = add_rows(b, t, of, x, err);
+    arena_reset(&t->memory);
     if (rc == FENEC_OK)
-        *out = &t->head;
-    else if (t)
-        version_drop(&t->head);
+        rc = row_field(&r, t->field, &t->memory, &v, err);
+    if (rc == FENEC_OK && v.kind != VALUE_TEXT)
+        rc = FN_END;
+    if (rc == FENEC_OK) {
+        *text = v.bytes;
+        *len = v.len;
+    }
     return rc;
 }
+
+static int read_index(block *b, const collection *of, const catalog_index *x, version **out, error *err)
+{
+    texts from = {.c = b->c, .of = of, .field = of->fields[x->field].number};
+    text_version *v;
+
+    arena_init(&from.memory);
+    int rc = text_index_open(&v, b->c, b->w->cache, x->number, &x->spec, text_of, &from, err);
+    arena_clear(&from.memory);
+    if (rc == FENEC_OK) {
+        *out = &v->head;
+        maintenance_ask(b->w->behind, text_merging, b->w, x->number);
+    }
+    return rc;
+}
+
+/* ---- writing ---- */
 
 static int begin(block *b, version *v, version **out, error *err)
 {
@@ -67,28 +68,62 @@ static int begin(block *b, version *v, version **out, error *err)
     return FENEC_OK;
 }
 
+/* A segment that cannot be made now is made later: the recent set only grows meanwhile. Damage is damage. */
+static int flush(block *b, text_version *own, error *err)
+{
+    error unused;
+    int rc = store_savepoint(b->c, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    error_init(&unused);
+    rc = text_index_flush(own, b->c, &unused);
+    if (rc == FENEC_OK)
+        return FENEC_OK;
+    int failed = store_savepoint_undo(b->c, err);
+    return rc == ROW_DAMAGED ? rc : failed;
+}
+
 static int write(block *b, const catalog_index *x, version *own, int64_t id, const value *had, const value *gets,
                  error *err)
 {
     text_version *t = (text_version *)own;
     int rc = FENEC_OK;
 
-    (void)b;
-    (void)x;
-    if (had->kind == VALUE_TEXT)
-        rc = text_index_remove(t, id, had->bytes, had->len, err);
+    if (text_index_is_full(t, x->state != INDEX_READY))
+        rc = flush(b, t, err);
+    if (rc == FENEC_OK && had->kind == VALUE_TEXT)
+        rc = text_index_remove(t, b->c, id, had->bytes, had->len, err);
     if (rc == FENEC_OK && gets->kind == VALUE_TEXT)
         rc = text_index_add(t, id, gets->bytes, gets->len, err);
     return rc;
 }
 
+/* A small index stays in memory whole. */
+static int built(block *b, version *own, error *err)
+{
+    text_version *t = (text_version *)own;
+
+    return recent_slots(t->recent) >= 1024 ? flush(b, t, err) : FENEC_OK;
+}
+
+/* ---- with the block ---- */
+
 static int land(block *b, uint32_t index, version *v, error *err)
 {
-    (void)b;
-    (void)index;
-    (void)err;
-    text_index_publish((text_version *)v);
-    return FENEC_OK;
+    text_version *t = (text_version *)v;
+
+    if (t->before)
+        maintenance_ask(b->w->behind, text_merging, b->w, index);
+    return text_index_land(t, b->c, err);
+}
+
+static void landed(version *v)
+{
+    text_version *t = (text_version *)v;
+
+    if (t->own)
+        text_index_landed(t);
 }
 
 static void undo(version *v)
@@ -96,5 +131,8 @@ static void undo(version *v)
     text_index_undo((text_version *)v);
 }
 
-const search_kind text_part = {
-    .read = text_read, .begin = begin, .write = write, .part = {.land = land, .undo = undo}};
+const search_kind text_part = {.read = read_index,
+                               .begin = begin,
+                               .write = write,
+                               .built = built,
+                               .part = {.land = land, .landed = landed, .undo = undo}};

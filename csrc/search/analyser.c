@@ -92,9 +92,11 @@ bool stretch_next(const uint8_t *text, size_t len, size_t *at, stretch *out)
     return true;
 }
 
-bool term_is_gram(const uint8_t *bytes, size_t len)
+term_kind term_kind_of(const uint8_t *bytes, size_t len)
 {
-    return len && bytes[0] >= 0xE0 && gram_size(utf8_next(&bytes, bytes + len)) > 0;
+    if (len && bytes[0] == TERM_PREFIX_MARK)
+        return TERM_PREFIX;
+    return len && bytes[0] >= 0xE0 && gram_size(utf8_next(&bytes, bytes + len)) > 0 ? TERM_GRAM : TERM_WORD;
 }
 
 /* ---- terms of a stretch ---- */

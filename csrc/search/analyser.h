@@ -44,8 +44,8 @@ typedef struct stretch {
 /* The next stretch at or after *at, which moves past it; false: none. */
 bool stretch_next(const uint8_t *text, size_t len, size_t *at, stretch *out);
 
-/* Whether the first character of a term is one of a script without spaces. A prefix's is ^. */
-bool term_is_gram(const uint8_t *bytes, size_t len);
+/* What a term is: prefixes stand after their mark, grams are of scripts without spaces, the others are words. */
+term_kind term_kind_of(const uint8_t *bytes, size_t len);
 
 #define TERM_PREFIX_MARK '^' /* stands in front of prefixes and in no other term */
 

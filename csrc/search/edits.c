@@ -80,13 +80,19 @@ uint32_t edits_distance(const edits *e)
     return *cell(e, e->depth, e->len);
 }
 
-uint32_t edits_of(edits *e, const uint8_t *word, size_t len)
+uint32_t edits_of(edits *e, const uint8_t *word, size_t len, size_t *hopeless)
 {
     const uint8_t *p = word, *end = word + len;
 
+    if (hopeless)
+        *hopeless = SIZE_MAX;
     edits_cut(e, 0);
-    while (p < end)
-        if (!edits_push(e, utf8_next(&p, end)))
-            return e->budget + 1;
+    while (p < end) {
+        if (edits_push(e, utf8_next(&p, end)))
+            continue;
+        if (hopeless)
+            *hopeless = (size_t)(p - word);
+        return e->budget + 1;
+    }
     return edits_distance(e);
 }

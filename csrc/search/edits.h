@@ -31,7 +31,8 @@ void edits_cut(edits *e, uint32_t depth); /* keeps the first so many */
 bool edits_push(edits *e, uint32_t character); /* false: no word that starts so is near enough, and none was added */
 uint32_t edits_distance(const edits *e);  /* of what was handed over; budget + 1: too far */
 
-/* The distance of a whole word. */
-uint32_t edits_of(edits *e, const uint8_t *word, size_t len);
+/* The distance of a whole word. Where its first bytes alone are too far, *hopeless (may be NULL) is how many of
+ * them; else SIZE_MAX. */
+uint32_t edits_of(edits *e, const uint8_t *word, size_t len, size_t *hopeless);
 
 #endif

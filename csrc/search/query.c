@@ -98,14 +98,16 @@ int query_make(query *q, const analysis *how, const uint8_t *text, size_t len, u
     return rc;
 }
 
-float query_weight(query_term *of, const uint8_t *word, size_t len)
+float query_weight(query_term *of, const uint8_t *word, size_t len, size_t *hopeless)
 {
+    if (hopeless)
+        *hopeless = SIZE_MAX;
     if (len == of->len && !memcmp(word, of->bytes, len))
         return 1;
     if (of->begins && len > of->len && !memcmp(word, of->bytes, of->len))
         return WEIGHT_BEGINS;
     if (of->edits) {
-        uint32_t distance = edits_of(&of->near, word, len);
+        uint32_t distance = edits_of(&of->near, word, len, hopeless);
         if (distance <= of->edits)
             return distance == 1 ? WEIGHT_ONE_EDIT : WEIGHT_TWO_EDITS;
     }
@@ -119,7 +121,7 @@ bool query_holds(query *q, const term *t)
     if (!q->expands || t->kind != TERM_WORD)
         return false;
     for (uint32_t i = 0; i < q->count; i++)
-        if ((q->terms[i].begins || q->terms[i].edits) && query_weight(&q->terms[i], t->bytes, t->len) > 0)
+        if ((q->terms[i].begins || q->terms[i].edits) && query_weight(&q->terms[i], t->bytes, t->len, NULL) > 0)
             return true;
     return false;
 }

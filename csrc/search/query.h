@@ -33,8 +33,9 @@ int query_make(query *q, const analysis *how, const uint8_t *text, size_t len, u
 /* Whether a text's term is one of the query's or, of a word, one it stands for. */
 bool query_holds(query *q, const term *t);
 
-/* What a word weighs against the term that stands for it: 1 where they are one, 0 where it does not. */
-float query_weight(query_term *of, const uint8_t *word, size_t len);
+/* What a word weighs against the term that stands for it: 1 where they are one, 0 where it does not. Then, where
+ * no word with the same first bytes does either, *hopeless (may be NULL) is how many bytes; else SIZE_MAX. */
+float query_weight(query_term *of, const uint8_t *word, size_t len, size_t *hopeless);
 
 #define WEIGHT_BEGINS 0.7f
 #define WEIGHT_ONE_EDIT 0.6f

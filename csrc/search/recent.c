@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/varint.h"
+#include "search/row_cache.h"
 
 #define FIRST_SLOTS_SHIFT 6 /* a first chunk of 64 slots, each next one as large as all before it */
 #define SLOT_CHUNKS 26
@@ -33,11 +35,11 @@ typedef struct entry {
 } entry;
 
 /* Entries by hash, in the first free cell after their own. */
-typedef struct table {
-    struct table *older;
+typedef struct term_table {
+    struct term_table *older;
     uint64_t mask;
     _Atomic(entry *) cells[];
-} table;
+} term_table;
 
 /* Slots by id, or by segment and place: the last one made, 0: none. The writer's. */
 typedef struct slot_map {
@@ -57,7 +59,7 @@ struct recent {
     _Atomic(long) references;
     arena memory;
     _Atomic(size_t) bytes;
-    _Atomic(table *) terms;
+    _Atomic(term_table *) terms;
     uint32_t term_count;
     _Atomic(recent_slot *) slots[SLOT_CHUNKS];
     _Atomic(uint32_t) slot_count;
@@ -83,9 +85,9 @@ static void *room(recent *r, size_t len)
     return bytes;
 }
 
-static table *table_new(uint64_t cells, table *older)
+static term_table *term_table_new(uint64_t cells, term_table *older)
 {
-    table *t = memory_zeroed(sizeof *t + cells * sizeof *t->cells);
+    term_table *t = memory_zeroed(sizeof *t + cells * sizeof *t->cells);
 
     if (t) {
         t->mask = cells - 1;
@@ -97,7 +99,7 @@ static table *table_new(uint64_t cells, table *older)
 recent *recent_new(void)
 {
     recent *r = memory_zeroed(sizeof *r);
-    table *t = r ? table_new(FIRST_TERMS, NULL) : NULL;
+    term_table *t = r ? term_table_new(FIRST_TERMS, NULL) : NULL;
 
     if (!t) {
         memory_free(r);
@@ -119,8 +121,8 @@ void recent_drop(recent *r)
 {
     if (!r || atomic_fetch_sub_explicit(&r->references, 1, memory_order_acq_rel) != 1)
         return;
-    for (table *t = atomic_load(&r->terms); t;) {
-        table *older = t->older;
+    for (term_table *t = atomic_load(&r->terms); t;) {
+        term_table *older = t->older;
         memory_free(t);
         t = older;
     }
@@ -246,7 +248,7 @@ void recent_undo(recent *r, uint64_t block)
 
 /* ---- terms ---- */
 
-static entry *find_entry(const uint8_t *bytes, size_t len, uint64_t hash, table *t, uint64_t *free_at)
+static entry *find_entry(const uint8_t *bytes, size_t len, uint64_t hash, term_table *t, uint64_t *free_at)
 {
     for (uint64_t i = hash & t->mask;; i = (i + 1) & t->mask) {
         entry *e = atomic_load_explicit(&t->cells[i], memory_order_acquire);
@@ -269,7 +271,7 @@ const recent_term *recent_find(const recent *r, const uint8_t *bytes, size_t len
 
 void recent_terms(const recent *r, recent_visit *visit, void *to)
 {
-    const table *t = atomic_load_explicit(&r->terms, memory_order_acquire);
+    const term_table *t = atomic_load_explicit(&r->terms, memory_order_acquire);
 
     for (uint64_t i = 0; i <= t->mask; i++) {
         const entry *e = atomic_load_explicit(&t->cells[i], memory_order_acquire);
@@ -278,9 +280,9 @@ void recent_terms(const recent *r, recent_visit *visit, void *to)
     }
 }
 
-static table *grow_terms(recent *r)
+static term_table *grow_terms(recent *r)
 {
-    table *old = atomic_load(&r->terms), *grown = table_new((old->mask + 1) * 4, old);
+    term_table *old = atomic_load(&r->terms), *grown = term_table_new((old->mask + 1) * 4, old);
 
     if (!grown)
         return NULL;
@@ -300,7 +302,7 @@ static table *grow_terms(recent *r)
 static entry *make_entry(recent *r, const term *t)
 {
     uint64_t hash = hash64(t->bytes, t->len), at;
-    table *all = atomic_load_explicit(&r->terms, memory_order_relaxed);
+    term_table *all = atomic_load_explicit(&r->terms, memory_order_relaxed);
     entry *e = find_entry(t->bytes, t->len, hash, all, &at);
 
     if (e)
@@ -317,7 +319,7 @@ static entry *make_entry(recent *r, const term *t)
     memset(e, 0, sizeof *e);
     uint8_t *bytes = (uint8_t *)(e + 1);
     memcpy(bytes, t->bytes, t->len);
-    e->term = (recent_term){.bytes = bytes, .len = t->len, .hash = hash, .kind = t->kind};
+    e->term = (recent_term){.bytes = bytes, .len = t->len, .hash = hash};
     r->term_count++;
     atomic_store_explicit(&all->cells[at], e, memory_order_release);
     return e;
@@ -329,6 +331,7 @@ typedef struct adding {
     recent *r;
     uint32_t slot, length;
     bool hidden;
+    buffer *distinct; /* NULL: nobody wants to know */
 } adding;
 
 static bool append(recent *r, list *l, uint32_t slot)
@@ -371,26 +374,49 @@ static int add_term(void *to, const term *t, error *err)
         last->count++;
         return FENEC_OK;
     }
+    if (a->distinct) {
+        varint_put(a->distinct, t->len);
+        buffer_put(a->distinct, t->bytes, t->len);
+    }
     return append(a->r, l, a->slot) ? FENEC_OK : fail_memory(err);
 }
 
-/* Adds the postings of a text in the next slot, which stays nobody's where that fails. */
-static int add_text(recent *r, uint64_t block, const recent_slot *like, const analysis *how, const uint8_t *text,
-                    size_t len, uint32_t *length, error *err)
+/* The next slot, nobody's yet. */
+static int begin_slot(recent *r, uint64_t block, const recent_slot *like, adding *a, error *err)
 {
     note_block(r, block);
     if (!slots_make_room(r))
         return fail_memory(err);
-    adding a = {.r = r, .slot = atomic_load(&r->slot_count), .hidden = like->segment != 0};
-    recent_slot *s = slot_at(r, a.slot);
-    *s = *like;
+    *a = (adding){.r = r, .slot = atomic_load(&r->slot_count), .hidden = like->segment != 0};
+    recent_slot *s = slot_at(r, a->slot);
+    s->id = like->id;
+    s->segment = like->segment;
     s->made = block;
     atomic_init(&s->taken, block);
-    int rc = analyse(how, text, len, add_term, &a, err);
-    *length = s->length = a.length;
-    /* A slot with postings is used up, whatever became of it. */
-    if (a.length)
-        atomic_store_explicit(&r->slot_count, a.slot + 1, memory_order_release);
+    return FENEC_OK;
+}
+
+/* A slot with postings is used up, whatever became of it. */
+static void end_slot(adding *a, uint32_t length)
+{
+    slot_at(a->r, a->slot)->length = length;
+    if (a->length)
+        atomic_store_explicit(&a->r->slot_count, a->slot + 1, memory_order_release);
+}
+
+/* Adds the postings of a text in the next slot, which stays nobody's where that fails. */
+static int add_text(recent *r, uint64_t block, const recent_slot *like, const analysis *how, const uint8_t *text,
+                    size_t len, buffer *distinct, uint32_t *length, error *err)
+{
+    adding a;
+    int rc = begin_slot(r, block, like, &a, err);
+
+    if (rc)
+        return rc;
+    a.distinct = distinct;
+    rc = analyse(how, text, len, add_term, &a, err);
+    end_slot(&a, a.length);
+    *length = a.length;
     return rc;
 }
 
@@ -402,7 +428,7 @@ int recent_add(recent *r, uint64_t block, int64_t id, const analysis *how, const
 
     if (!ids_make_room(r))
         return fail_memory(err);
-    int rc = add_text(r, block, &like, how, text, len, length, err);
+    int rc = add_text(r, block, &like, how, text, len, NULL, length, err);
     if (rc || !*length)
         return rc;
     recent_slot *s = slot_at(r, slot);
@@ -489,8 +515,21 @@ bool recent_hides(const recent *r, uint64_t number, uint32_t segment, uint32_t p
     return false;
 }
 
+/* Lets the slot that was made be known by its place. */
+static void note_hidden(recent *r, hidden_table *t, uint32_t slot)
+{
+    recent_slot *s = slot_at(r, slot);
+    uint64_t at = hidden_cell(r, t, s->segment, (uint64_t)s->id);
+    uint32_t before = atomic_load(&t->cells[at]);
+
+    r->hidden_count += before == 0;
+    s->before = before;
+    atomic_store(&s->taken, NOWHERE);
+    atomic_store_explicit(&t->cells[at], slot + 1, memory_order_release);
+}
+
 int recent_hide(recent *r, uint64_t block, uint32_t segment, uint32_t place, const analysis *how,
-                const uint8_t *text, size_t len, uint32_t *length, error *err)
+                const uint8_t *text, size_t len, buffer *distinct, uint32_t *length, error *err)
 {
     const recent_slot like = {.id = place, .segment = segment};
     uint32_t slot = atomic_load(&r->slot_count);
@@ -498,17 +537,37 @@ int recent_hide(recent *r, uint64_t block, uint32_t segment, uint32_t place, con
 
     if (!t)
         return fail_memory(err);
-    int rc = add_text(r, block, &like, how, text, len, length, err);
-    if (rc || !*length)
+    int rc = add_text(r, block, &like, how, text, len, distinct, length, err);
+    if (!rc && *length)
+        note_hidden(r, t, slot);
+    return rc;
+}
+
+int recent_hide_listed(recent *r, uint64_t block, uint32_t segment, uint32_t place, const uint8_t *distinct,
+                       size_t len, uint32_t length, error *err)
+{
+    const recent_slot like = {.id = place, .segment = segment};
+    const uint8_t *at = distinct, *end = distinct + len;
+    hidden_table *t = hidden_make_room(r);
+    adding a;
+    int rc = t ? begin_slot(r, block, &like, &a, err) : fail_memory(err);
+
+    if (rc)
         return rc;
-    recent_slot *s = slot_at(r, slot);
-    uint64_t at = hidden_cell(r, t, segment, place);
-    uint32_t before = atomic_load(&t->cells[at]);
-    r->hidden_count += before == 0;
-    s->before = before;
-    atomic_store(&s->taken, NOWHERE);
-    atomic_store_explicit(&t->cells[at], slot + 1, memory_order_release);
-    return FENEC_OK;
+    while (!rc && at < end) {
+        uint64_t size;
+        if (!varint_get(&at, end, &size) || size == 0 || size > (uint64_t)(end - at))
+            rc = ROW_DAMAGED;
+        else
+            rc = add_term(&a, &(term){.bytes = at, .len = (size_t)size}, err);
+        at += rc ? 0 : size;
+    }
+    end_slot(&a, length);
+    if (!rc && !a.length)
+        rc = ROW_DAMAGED;
+    if (!rc)
+        note_hidden(r, t, a.slot);
+    return rc;
 }
 
 /* ---- reading postings ---- */

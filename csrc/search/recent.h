@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "search/analyser.h"
 
@@ -32,9 +33,14 @@ int recent_add(recent *r, uint64_t block, int64_t id, const analysis *how, const
 /* A document that was added and is there: *length is what it had. FN_END: there is none. PANIC. */
 int recent_take(recent *r, uint64_t block, int64_t id, uint32_t *length, error *err);
 
-/* A document of a segment is no longer there, by its place in it. `text` is what it was added with. */
+/* A document of a segment is no longer there, by its place in it. `text` is what it was added with. Its terms,
+ * each once, are appended to *distinct as varint_put's length and bytes. */
 int recent_hide(recent *r, uint64_t block, uint32_t segment, uint32_t place, const analysis *how,
-                const uint8_t *text, size_t len, uint32_t *length, error *err);
+                const uint8_t *text, size_t len, buffer *distinct, uint32_t *length, error *err);
+
+/* The same from what an earlier one appended. ROW_DAMAGED where it is no such list. */
+int recent_hide_listed(recent *r, uint64_t block, uint32_t segment, uint32_t place, const uint8_t *distinct,
+                       size_t len, uint32_t length, error *err);
 
 /* The block was put back. */
 void recent_undo(recent *r, uint64_t block);
@@ -67,7 +73,6 @@ typedef struct recent_term {
     const uint8_t *bytes;
     size_t len;
     uint64_t hash;
-    term_kind kind;
 } recent_term;
 
 const recent_term *recent_find(const recent *r, const uint8_t *bytes, size_t len, uint64_t hash); /* NULL: none */

@@ -29,6 +29,7 @@ struct row_cache {
     entry **buckets;
     size_t bucket_count, count;
     entry idle; /* head of the ring */
+    uint32_t number; /* handed out last */
 };
 
 row_cache *row_cache_new(size_t budget_bytes)
@@ -164,25 +165,39 @@ static uint32_t sum_of(uint32_t index, int64_t id, const uint8_t *bytes, size_t 
     return crc32c(crc32c(0, place, sizeof place), bytes, len);
 }
 
+bool row_cache_check(uint32_t index, int64_t id, const uint8_t *bytes, size_t *len)
+{
+    if (*len < 4 || sum_of(index, id, bytes, *len - 4) != bytes_u32(bytes + *len - 4))
+        return false;
+    *len -= 4;
+    return true;
+}
+
+int row_cache_read(conn *from, uint32_t index, int64_t id, const uint8_t **bytes, size_t *len, error *err)
+{
+    int rc = rows_get(from, table_search(index), id, bytes, len, err);
+
+    if (rc)
+        return rc;
+    return row_cache_check(index, id, *bytes, len) ? FENEC_OK : ROW_DAMAGED;
+}
+
 static int read_row(conn *from, uint32_t index, int64_t id, entry **out, error *err)
 {
     const uint8_t *bytes;
     size_t len;
-    int rc = rows_get(from, table_search(index), id, &bytes, &len, err);
+    int rc = row_cache_read(from, index, id, &bytes, &len, err);
 
-    if (rc == FN_END)
-        return ROW_DAMAGED;
     if (rc)
-        return rc;
-    if (len < 4 || sum_of(index, id, bytes, len - 4) != bytes_u32(bytes + len - 4))
-        return ROW_DAMAGED;
+        return rc == FN_END ? ROW_DAMAGED : rc;
     size_t head = (sizeof(entry) + 15) & ~(size_t)15;
-    entry *e = memory_alloc(head + len);
+    entry *e = memory_alloc(head + len + ROW_CACHE_PAD);
     if (!e)
         return fail_memory(err);
     uint8_t *own = (uint8_t *)e + head;
     memcpy(own, bytes, len);
-    *e = (entry){.row = {own, len - 4}, .index = index, .id = id, .holders = 1, .bytes = head + len};
+    memset(own + len, 0, ROW_CACHE_PAD);
+    *e = (entry){.row = {own, len}, .index = index, .id = id, .holders = 1, .bytes = head + len + ROW_CACHE_PAD};
     *out = e;
     return FENEC_OK;
 }
@@ -243,6 +258,15 @@ void row_cache_leave(row_cache *c, const cached_row *row)
     }
     lock_leave(&c->guard);
     free_all(gone);
+}
+
+uint32_t row_cache_number(row_cache *c, uint32_t least)
+{
+    lock_take(&c->guard);
+    c->number = c->number + 1 > least ? c->number + 1 : least;
+    uint32_t number = c->number;
+    lock_leave(&c->guard);
+    return number;
 }
 
 size_t row_cache_bytes(row_cache *c)

@@ -3,241 +3,544 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/bm25.h"
+#include "base/memory.h"
+#include "search/text_terms.h"
 
-/* One term of the query: what it stands for, and what it weighs. */
-typedef struct wanted {
-    query_term *t;
+#define WALKED_MAX 24     /* terms of a segment up to here are walked, more are added up */
+#define WINDOW 65536u     /* places added up at a time */
+#define END UINT32_MAX
+
+/* A term's postings in a segment, and where a walk over them is. */
+typedef struct walker {
+    segment_list list;
     double weight;
-    /* Of a term that stands for others: all of them that the index holds, in order of their bytes. */
-    struct variant *variants;
-    uint32_t variant_count;
-} wanted;
+    uint32_t order;  /* of the term in the query */
+    double bound;    /* no document gets more from it */
+    double *bounds;  /* nor one of a block */
+    uint32_t block;  /* that may hold the next place */
+    uint32_t at;     /* in it, where it is open */
+    uint32_t place;  /* the next document, END; where the block is not open yet, none before it */
+} walker;
 
-typedef struct variant {
-    const uint8_t *bytes;
-    size_t len;
-    uint64_t hash;
-    float factor;
-    struct variant *next; /* while they are gathered */
-} variant;
-
-typedef struct searching {
-    const text_version *v;
-    conn *c;
-    arena *a;
-    wanted *terms;
-    uint32_t count;
-    bm25 model;
-} searching;
-
-static bool stands_for_others(const query_term *t)
-{
-    return t->begins || t->edits;
-}
-
-/* ---- what a term stands for ---- */
-
-typedef struct gathering {
+typedef struct ranking {
     searching *s;
-    wanted *of;
-    variant *first;
+    uint32_t n; /* of the segment */
+    segment_reader *r;
+    best *out;
+    walker *walkers;
     uint32_t count;
-    bool no_memory;
-} gathering;
+} ranking;
 
-static bool note_variant(gathering *g, const uint8_t *bytes, size_t len, uint64_t hash, float factor)
+/* ---- bounds ---- */
+
+/* A sum of bounds as an f32 that no score is above. */
+static float ceiling(double sum)
 {
-    variant *v = arena_alloc(g->s->a, sizeof *v);
-
-    if (v)
-        *v = (variant){.bytes = bytes, .len = len, .hash = hash, .factor = factor, .next = g->first};
-    else
-        g->no_memory = true;
-    g->first = v;
-    g->count++;
-    return v;
+    return (float)(sum * (1 + 1e-12));
 }
 
-static bool gather_recent(void *to, const recent_term *t)
+/* Whether a document whose score is at most so much is left out whatever its id. */
+static bool is_below(const ranking *g, double sum)
 {
-    gathering *g = to;
-
-    if (t->kind != TERM_WORD)
-        return true;
-    float factor = query_weight(g->of->t, t->bytes, t->len);
-    return factor == 0 || note_variant(g, t->bytes, t->len, t->hash, factor);
+    return ceiling(sum) < best_floor(g->out);
 }
 
-static int by_bytes(const void *a, const void *b)
+/* Whether one at that place or after it is left out: at the floor itself the smaller id goes first. */
+static int is_left_out(ranking *g, double sum, uint32_t place, bool *out, error *err)
 {
-    const variant *x = a, *y = b;
-    int order = memcmp(x->bytes, y->bytes, x->len < y->len ? x->len : y->len);
+    float most = ceiling(sum), floor = best_floor(g->out);
+    const segment_docs *d;
 
-    return order ? order : (x->len > y->len) - (x->len < y->len);
+    *out = most < floor;
+    if (most != floor || g->out->count < g->out->want || g->out->want == 0)
+        return FENEC_OK;
+    int rc = segment_docs_at(g->r, place, &d, err);
+    if (!rc)
+        *out = segment_docs_id(d, place) > g->out->rows[0].id;
+    return rc;
 }
 
-static int gather(searching *s, wanted *w, error *err)
+static int open_walker(ranking *g, walker *w, uint32_t t, error *err)
 {
-    gathering g = {.s = s, .of = w};
-    uint32_t kept = 0;
+    const term_place *p = &g->s->places[g->n][t];
+    int rc = p->places ? segment_list_make(&w->list, g->r, p->places, p->counts, p->count, err)
+                       : segment_list_open(&w->list, g->r, &p->t, err);
 
-    recent_terms(s->v->recent, gather_recent, &g);
-    w->variants = arena_alloc(s->a, (g.count + 1) * sizeof *w->variants);
-    if (g.no_memory || !w->variants)
+    if (rc)
+        return rc;
+    w->weight = g->s->terms[t].weight;
+    w->order = t;
+    w->bounds = arena_alloc(g->s->a, w->list.block_count * sizeof *w->bounds);
+    if (!w->bounds)
         return fail_memory(err);
-    for (const variant *at = g.first; at; at = at->next)
-        w->variants[w->variant_count++] = *at;
-    qsort(w->variants, w->variant_count, sizeof *w->variants, by_bytes);
-    for (uint32_t i = 0; i < w->variant_count; i++)
-        if (i == 0 || by_bytes(&w->variants[kept - 1], &w->variants[i]) != 0)
-            w->variants[kept++] = w->variants[i];
-    w->variant_count = kept;
+    for (uint32_t i = 0; i < w->list.block_count; i++) {
+        const segment_block *b = &w->list.blocks[i];
+        w->bounds[i] = (double)ceiling(bm25_exact(&g->s->model, w->weight, b->most, b->shortest));
+        if (w->bounds[i] > w->bound)
+            w->bound = w->bounds[i];
+    }
     return FENEC_OK;
 }
 
-/* ---- documents in memory ---- */
+/* ---- documents that are met ---- */
 
-/* Sums by slot. Touched slots are listed in the order they were met. */
-typedef struct sums {
-    double *scores, *counts; /* counts: of the term under way, where it stands for others */
-    uint32_t *touched, *met;  /* by the query; by the term under way */
-    uint8_t *marks;
-    uint32_t touched_count, met_count;
-} sums;
-
-enum { MARK_TOUCHED = 1, MARK_MET = 2 };
-
-static int sums_make(sums *m, uint32_t slots, arena *a, error *err)
+static int offer(ranking *g, uint32_t place, float score, error *err)
 {
-    *m = (sums){0};
-    m->scores = arena_zeroed(a, slots * sizeof *m->scores);
-    m->counts = arena_zeroed(a, slots * sizeof *m->counts);
-    m->touched = arena_alloc(a, slots * sizeof *m->touched);
-    m->met = arena_alloc(a, slots * sizeof *m->met);
-    m->marks = arena_zeroed(a, slots);
-    return m->scores && m->counts && m->touched && m->met && m->marks ? FENEC_OK : fail_memory(err);
+    const segment_docs *d;
+    int rc = segment_docs_at(g->r, place, &d, err);
+
+    if (rc)
+        return rc;
+    int64_t id = segment_docs_id(d, place);
+    if (!best_takes(g->out, score, id) || searching_is_gone(g->s, g->n, place))
+        return FENEC_OK;
+    return best_add(g->out, score, id, err);
 }
 
-/* How often each slot holds what the term stands for. */
-static void meet_variants(const searching *s, const wanted *w, sums *m)
+static int part_of(ranking *g, const walker *w, float *out, error *err)
 {
-    for (uint32_t i = 0; i < w->variant_count; i++) {
-        const variant *v = &w->variants[i];
-        const recent_term *t = recent_find(s->v->recent, v->bytes, v->len, v->hash);
-        recent_list l;
-        recent_posting p;
-        const recent_slot *slot;
-        if (!t)
+    uint32_t place = w->list.places[w->at];
+    const segment_docs *d;
+    int rc = segment_docs_at(g->r, place, &d, err);
+
+    if (!rc)
+        *out = bm25_part(&g->s->model, w->weight, segment_list_count(&w->list, w->at), segment_docs_length(d, place));
+    return rc;
+}
+
+/* ---- one term ---- */
+
+static int rank_block(ranking *g, walker *w, error *err)
+{
+    for (w->at = 0; w->at < w->list.count; w->at++) {
+        float part;
+        int rc = part_of(g, w, &part, err);
+        if (!rc && part >= best_floor(g->out))
+            rc = offer(g, w->list.places[w->at], part, err);
+        if (rc)
+            return rc;
+    }
+    return FENEC_OK;
+}
+
+static int rank_one(ranking *g, error *err)
+{
+    walker *w = &g->walkers[0];
+    int rc = FENEC_OK;
+
+    for (uint32_t i = 0; !rc && i < w->list.block_count && !is_below(g, w->bound); i++) {
+        bool skip;
+        rc = is_left_out(g, w->bounds[i], i ? w->list.blocks[i - 1].last + 1 : 0, &skip, err);
+        if (rc || skip)
             continue;
-        for (recent_open(&l, s->v->recent, s->v->number, t, false); recent_next(&l, &p, &slot);) {
-            if (!(m->marks[p.slot] & MARK_MET))
-                m->met[m->met_count++] = p.slot;
-            m->marks[p.slot] |= MARK_MET;
-            m->counts[p.slot] += (double)v->factor * p.count;
-        }
-    }
-}
-
-static void forget_met(sums *m)
-{
-    for (uint32_t i = 0; i < m->met_count; i++) {
-        m->marks[m->met[i]] &= (uint8_t)~MARK_MET;
-        m->counts[m->met[i]] = 0;
-    }
-    m->met_count = 0;
-}
-
-static void touch(const searching *s, const wanted *w, sums *m, uint32_t at, double count, uint32_t length)
-{
-    if (!(m->marks[at] & MARK_TOUCHED)) {
-        m->marks[at] |= MARK_TOUCHED;
-        m->touched[m->touched_count++] = at;
-    }
-    m->scores[at] += (double)bm25_part(&s->model, w->weight, count, length);
-}
-
-static void sum_term(const searching *s, const wanted *w, sums *m)
-{
-    const recent *r = s->v->recent;
-    recent_list l;
-    recent_posting p;
-    const recent_slot *slot;
-
-    if (w->variants) {
-        meet_variants(s, w, m);
-        for (uint32_t i = 0; i < m->met_count; i++)
-            touch(s, w, m, m->met[i], m->counts[m->met[i]], recent_slot_at(r, m->met[i])->length);
-        forget_met(m);
-        return;
-    }
-    const recent_term *t = recent_find(r, w->t->bytes, w->t->len, w->t->hash);
-    if (t)
-        for (recent_open(&l, r, s->v->number, t, false); recent_next(&l, &p, &slot);)
-            touch(s, w, m, p.slot, p.count, slot->length);
-}
-
-/* ---- statistics ---- */
-
-static int64_t count_term(const searching *s, const wanted *w, sums *m)
-{
-    const recent *r = s->v->recent;
-
-    if (w->variants) {
-        meet_variants(s, w, m);
-        int64_t count = m->met_count;
-        forget_met(m);
-        return count;
-    }
-    const recent_term *t = recent_find(r, w->t->bytes, w->t->len, w->t->hash);
-    return t ? recent_count(r, s->v->number, t, false) : 0;
-}
-
-static int begin(searching *s, const text_version *v, conn *c, query *q, sums *m, arena *a, error *err)
-{
-    *s = (searching){.v = v, .c = c, .a = a, .count = q->count};
-    s->terms = arena_zeroed(a, (q->count + 1) * sizeof *s->terms);
-    if (!s->terms)
-        return fail_memory(err);
-    s->model = bm25_make(v->k1, v->b, v->docs, v->terms);
-    int rc = sums_make(m, recent_slots(v->recent), a, err);
-    for (uint32_t i = 0; !rc && i < q->count; i++) {
-        wanted *w = &s->terms[i];
-        w->t = &q->terms[i];
-        if (stands_for_others(w->t))
-            rc = gather(s, w, err);
+        rc = segment_list_read(&w->list, i, err);
         if (!rc)
-            w->weight = bm25_weight(&s->model, count_term(s, w, m), w->t->times);
+            rc = rank_block(g, w, err);
     }
     return rc;
 }
 
-int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, error *err)
-{
-    searching s;
-    sums m;
-    int rc = begin(&s, v, c, q, &m, a, err);
+/* ---- several terms ---- */
 
-    for (uint32_t i = 0; !rc && i < s.count; i++)
-        sum_term(&s, &s.terms[i], &m);
-    for (uint32_t i = 0; !rc && i < m.touched_count; i++) {
-        float score = (float)m.scores[m.touched[i]];
-        int64_t id = recent_slot_at(v->recent, m.touched[i])->id;
+/* Moves to the block that may hold `place`, which is not before where the walker is. */
+static void seek_block(walker *w, uint32_t place)
+{
+    uint32_t low = w->block, step = 1, count = w->list.block_count;
+
+    if (low >= count || w->list.blocks[low].last >= place)
+        return;
+    while (low + step < count && w->list.blocks[low + step].last < place) {
+        low += step;
+        step *= 2;
+    }
+    uint32_t high = low + step < count ? low + step : count;
+    low++;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->list.blocks[middle].last < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    w->block = low;
+    w->at = 0;
+}
+
+/* Moves to the first document at `place` or after it. */
+static int seek(walker *w, uint32_t place, error *err)
+{
+    seek_block(w, place);
+    if (w->block == w->list.block_count) {
+        w->place = END;
+        return FENEC_OK;
+    }
+    if (w->list.block != w->block) {
+        int rc = segment_list_read(&w->list, w->block, err);
+        if (rc)
+            return rc;
+        w->at = 0;
+    }
+    while (w->list.places[w->at] < place) /* the block's last is not */
+        w->at++;
+    w->place = w->list.places[w->at];
+    return FENEC_OK;
+}
+
+static int next(walker *w, error *err)
+{
+    if (++w->at < w->list.count) {
+        w->place = w->list.places[w->at];
+        return FENEC_OK;
+    }
+    return seek(w, w->place + 1, err);
+}
+
+static int by_bound(const void *a, const void *b)
+{
+    const walker *x = *(walker *const *)a, *y = *(walker *const *)b;
+
+    if (x->bound != y->bound)
+        return x->bound < y->bound ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Walkers by their bounds. The first `asked` of them together bring no document in: they are only asked about
+ * those that the others, the leaders, meet. */
+typedef struct walk {
+    ranking *g;
+    walker *by[WALKED_MAX];
+    double sums[WALKED_MAX + 1]; /* of the bounds of as many of the first */
+    uint32_t count, asked;
+    uint32_t end; /* up to this place, the leaders' blocks are those whose bounds were looked at */
+    bool looked;
+    float parts[WALKED_MAX]; /* by place among g->walkers */
+} walk;
+
+/* The next document that a leader meets, END. */
+static uint32_t next_place(const walk *k)
+{
+    uint32_t place = END;
+
+    for (uint32_t i = k->asked; i < k->count; i++)
+        if (k->by[i]->place < place)
+            place = k->by[i]->place;
+    return place;
+}
+
+/* Passes over what the leaders' blocks cannot bring in. *moved: the next document is another one now. */
+static int skip_blocks(walk *k, uint32_t place, bool *moved, error *err)
+{
+    double sum = k->sums[k->asked];
+    uint32_t end = END;
+    bool skip;
+
+    *moved = false;
+    if (k->looked && place <= k->end)
+        return FENEC_OK;
+    for (uint32_t i = k->asked; i < k->count; i++) {
+        walker *w = k->by[i];
+        if (w->place == END)
+            continue;
+        if (w->place > place) { /* it has none before its next one */
+            if (w->place - 1 < end)
+                end = w->place - 1;
+            continue;
+        }
+        sum += w->bounds[w->block];
+        if (w->list.blocks[w->block].last < end)
+            end = w->list.blocks[w->block].last;
+    }
+    k->looked = true;
+    k->end = end;
+    int rc = is_left_out(k->g, sum, place, &skip, err);
+    if (rc || !skip)
+        return rc;
+    *moved = true;
+    k->looked = false;
+    for (uint32_t i = k->asked; !rc && i < k->count; i++)
+        if (k->by[i]->place <= end && k->by[i]->place != END)
+            rc = end == END ? FENEC_OK : seek(k->by[i], end + 1, err);
+    return rc;
+}
+
+/* Adds up what the document gets; *out false: it stays out. */
+static int add_up(walk *k, uint32_t place, float *score, bool *out, error *err)
+{
+    ranking *g = k->g;
+    double sum = 0;
+    int rc = FENEC_OK;
+
+    for (uint32_t i = 0; i < k->count; i++)
+        k->parts[i] = -1;
+    for (uint32_t i = k->asked; !rc && i < k->count; i++) {
+        walker *w = k->by[i];
+        if (w->place != place)
+            continue;
+        float *part = &k->parts[w - g->walkers];
+        rc = part_of(g, w, part, err);
+        sum += (double)*part;
+        if (!rc)
+            rc = next(w, err);
+    }
+    for (uint32_t i = k->asked; !rc && i-- > 0;) {
+        walker *w = k->by[i];
+        rc = is_left_out(g, sum + k->sums[i + 1], place, out, err);
+        if (rc || *out)
+            return rc;
+        seek_block(w, place);
+        if (w->block == w->list.block_count)
+            continue;
+        rc = is_left_out(g, sum + w->bounds[w->block] + k->sums[i], place, out, err);
+        if (rc || *out)
+            return rc;
+        rc = seek(w, place, err);
+        if (rc || w->place != place)
+            continue;
+        float *part = &k->parts[w - g->walkers];
+        rc = part_of(g, w, part, err);
+        sum += (double)*part;
+    }
+    /* In the order of the query's terms. */
+    sum = 0;
+    for (uint32_t i = 0; i < k->count; i++)
+        sum += k->parts[i] >= 0 ? (double)k->parts[i] : 0;
+    *score = (float)sum;
+    *out = false;
+    return rc;
+}
+
+static int begin_walk(walk *k, ranking *g, error *err)
+{
+    int rc = FENEC_OK;
+
+    *k = (walk){.g = g, .count = g->count};
+    for (uint32_t i = 0; i < k->count; i++)
+        k->by[i] = &g->walkers[i];
+    qsort(k->by, k->count, sizeof *k->by, by_bound);
+    for (uint32_t i = 0; i < k->count; i++)
+        k->sums[i + 1] = k->sums[i] + k->by[i]->bound;
+    for (uint32_t i = 0; !rc && i < k->count; i++)
+        rc = seek(k->by[i], 0, err);
+    return rc;
+}
+
+static int rank_several(ranking *g, error *err)
+{
+    walk k;
+    int rc = begin_walk(&k, g, err);
+
+    while (!rc) {
+        bool moved, out;
+        float score;
+        while (k.asked < k.count && is_below(g, k.sums[k.asked + 1])) {
+            k.asked++;
+            k.looked = false;
+        }
+        uint32_t place = next_place(&k);
+        if (place == END)
+            break;
+        rc = skip_blocks(&k, place, &moved, err);
+        if (rc || moved) {
+            if (!rc && k.end == END)
+                break;
+            continue;
+        }
+        rc = add_up(&k, place, &score, &out, err);
+        if (!rc && !out && score >= best_floor(g->out))
+            rc = offer(g, place, score, err);
+    }
+    return rc;
+}
+
+/* ---- many terms ---- */
+
+/* Adds the postings of a walker below `end` to the window that begins at `first`. */
+static int add_window(ranking *g, walker *w, uint32_t first, uint64_t end, double *sums, uint64_t *met, error *err)
+{
+    while (w->block < w->list.block_count) {
+        if (w->list.block != w->block) {
+            int rc = segment_list_read(&w->list, w->block, err);
+            if (rc)
+                return rc;
+            w->at = 0;
+        }
+        for (; w->at < w->list.count; w->at++) {
+            uint32_t place = w->list.places[w->at];
+            float part;
+            if (place >= end)
+                return FENEC_OK;
+            int rc = part_of(g, w, &part, err);
+            if (rc)
+                return rc;
+            sums[place - first] += (double)part;
+            met[(place - first) / 64] |= (uint64_t)1 << place % 64;
+        }
+        w->block++;
+    }
+    return FENEC_OK;
+}
+
+static int offer_window(ranking *g, uint32_t first, double *sums, uint64_t *met, error *err)
+{
+    for (uint32_t word = 0; word < WINDOW / 64; word++) {
+        for (uint64_t bits = met[word]; bits; bits &= bits - 1) {
+            uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            float score = (float)sums[at];
+            int rc = score >= best_floor(g->out) ? offer(g, first + at, score, err) : FENEC_OK;
+            if (rc)
+                return rc;
+            sums[at] = 0;
+        }
+        met[word] = 0;
+    }
+    return FENEC_OK;
+}
+
+static int rank_many(ranking *g, error *err)
+{
+    double *sums = memory_zeroed(WINDOW * sizeof *sums);
+    uint64_t *met = memory_zeroed(WINDOW / 64 * sizeof *met);
+    int rc = sums && met ? FENEC_OK : fail_memory(err);
+
+    for (uint64_t first = 0; !rc && first < g->r->s->docs; first += WINDOW) {
+        for (uint32_t i = 0; !rc && i < g->count; i++)
+            rc = add_window(g, &g->walkers[i], (uint32_t)first, first + WINDOW, sums, met, err);
+        if (!rc)
+            rc = offer_window(g, (uint32_t)first, sums, met, err);
+    }
+    memory_free(sums);
+    memory_free(met);
+    return rc;
+}
+
+/* ---- a segment ---- */
+
+static int rank_segment(searching *s, uint32_t n, best *out, error *err)
+{
+    ranking g = {.s = s, .n = n, .r = &s->readers[n], .out = out};
+    uint32_t found = 0;
+    int rc = FENEC_OK;
+
+    for (uint32_t i = 0; i < s->count; i++)
+        found += s->places[n][i].found;
+    if (!found)
+        return FENEC_OK;
+    g.walkers = arena_zeroed(s->a, found * sizeof *g.walkers);
+    if (!g.walkers)
+        return fail_memory(err);
+    for (uint32_t i = 0; !rc && i < s->count; i++)
+        if (s->places[n][i].found)
+            rc = open_walker(&g, &g.walkers[g.count++], i, err);
+    if (!rc)
+        rc = g.count == 1 ? rank_one(&g, err) : g.count <= WALKED_MAX ? rank_several(&g, err) : rank_many(&g, err);
+    for (uint32_t i = 0; i < g.count; i++)
+        segment_list_close(&g.walkers[i].list);
+    return rc;
+}
+
+static int rank_recent(searching *s, best *out, error *err)
+{
+    const recent_sums *m = s->sums;
+    int rc = FENEC_OK;
+
+    searching_sum_recent(s);
+    for (uint32_t i = 0; m && !rc && i < m->touched_count; i++) {
+        float score = (float)m->scores[m->touched[i]];
+        int64_t id = recent_slot_at(s->v->recent, m->touched[i])->id;
         if (best_takes(out, score, id))
             rc = best_add(out, score, id, err);
     }
     return rc;
 }
 
+/* The largest segment not ranked yet: the first pages come from it, and bounds with them. */
+static uint32_t largest(const text_segments *all, const bool *done)
+{
+    uint32_t found = all->count;
+
+    for (uint32_t i = 0; i < all->count; i++)
+        if (!done[i] && (found == all->count || all->items[i].s->docs > all->items[found].s->docs))
+            found = i;
+    return found;
+}
+
+int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, error *err)
+{
+    searching s;
+    bool *done = arena_zeroed(a, v->segments->count + 1);
+    int rc = done ? searching_open(&s, v, c, q, a, err) : fail_memory(err);
+
+    if (!done)
+        return rc;
+    for (uint32_t i = 0; !rc && i < v->segments->count; i++) {
+        uint32_t n = largest(v->segments, done);
+        done[n] = true;
+        rc = rank_segment(&s, n, out, err);
+    }
+    if (!rc)
+        rc = rank_recent(&s, out, err);
+    searching_close(&s);
+    return rc;
+}
+
+/* ---- every document ---- */
+
+static int meet(const searching *s, uint32_t n, uint32_t t, uint64_t *met, error *err)
+{
+    const term_place *p = &s->places[n][t];
+    segment_list l = {0};
+    int rc = FENEC_OK;
+
+    if (!p->found)
+        return FENEC_OK;
+    for (uint32_t i = 0; i < p->count; i++)
+        met[p->places[i] / 64] |= (uint64_t)1 << p->places[i] % 64;
+    if (p->places)
+        return FENEC_OK;
+    rc = segment_list_open(&l, &s->readers[n], &p->t, err);
+    for (uint32_t b = 0; !rc && b < l.block_count; b++) {
+        rc = segment_list_read(&l, b, err);
+        for (uint32_t i = 0; !rc && i < l.count; i++)
+            met[l.places[i] / 64] |= (uint64_t)1 << l.places[i] % 64;
+    }
+    segment_list_close(&l);
+    return rc;
+}
+
+static int visit_segment(searching *s, uint32_t n, text_visit *visit, void *to, error *err)
+{
+    uint32_t docs = s->readers[n].s->docs;
+    uint64_t *met = memory_zeroed(((size_t)docs / 64 + 1) * sizeof *met);
+    int rc = met ? FENEC_OK : fail_memory(err);
+
+    for (uint32_t i = 0; !rc && i < s->count; i++)
+        rc = meet(s, n, i, met, err);
+    for (uint32_t word = 0; !rc && word <= docs / 64; word++) {
+        for (uint64_t bits = met[word]; !rc && bits; bits &= bits - 1) {
+            uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            const segment_docs *d;
+            if (searching_is_gone(s, n, place))
+                continue;
+            rc = segment_docs_at(&s->readers[n], place, &d, err);
+            if (!rc)
+                rc = visit(to, segment_docs_id(d, place), err);
+        }
+    }
+    memory_free(met);
+    return rc;
+}
+
 int text_each(const text_version *v, conn *c, query *q, text_visit *visit, void *to, arena *a, error *err)
 {
     searching s;
-    sums m;
-    int rc = begin(&s, v, c, q, &m, a, err);
+    int rc = searching_open(&s, v, c, q, a, err);
 
-    for (uint32_t i = 0; !rc && i < s.count; i++)
-        sum_term(&s, &s.terms[i], &m);
-    for (uint32_t i = 0; !rc && i < m.touched_count; i++)
-        rc = visit(to, recent_slot_at(v->recent, m.touched[i])->id, err);
+    for (uint32_t i = 0; !rc && i < v->segments->count; i++)
+        rc = visit_segment(&s, i, visit, to, err);
+    if (!rc)
+        searching_sum_recent(&s);
+    for (uint32_t i = 0; !rc && s.sums && i < s.sums->touched_count; i++)
+        rc = visit(to, recent_slot_at(v->recent, s.sums->touched[i])->id, err);
+    searching_close(&s);
     return rc;
 }

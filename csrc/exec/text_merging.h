@@ -1,0 +1,11 @@
+/* text_merging.h - segments of @text indexes merged behind the writers. */
+#ifndef EXEC_TEXT_MERGING_H
+#define EXEC_TEXT_MERGING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A job of maintenance.h, with the writer, for the index of that number. */
+void text_merging(void *writer, uint32_t index, bool *again);
+
+#endif
