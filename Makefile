@@ -182,9 +182,10 @@ builder-cases:
 check-swift:
 	@sh tools/check_swift.sh
 
-test-swift: check-swift
+test-swift: check-swift ffi
 	swift build --build-tests
 	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 swift test --skip-build
+	@python3 tools/check_docs.py --lib $(LIBRARY) --fenec .build/debug/fenec README.md docs
 
 sanitize: $(BUILD)/asan/unit $(BUILD)/tsan/unit
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/asan/unit $(ONLY)

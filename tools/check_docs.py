@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the samples of the documentation (check_docs.py --lib build/libfenec.so FILE_OR_FOLDER...).
+"""Runs the samples of the documentation
+(check_docs.py --lib build/libfenec.so [--fenec PROGRAM] FILE_OR_FOLDER...).
 
 Fenced blocks by language:
   fenecql   statements, each followed by comment lines that say its answer, on one memory database a page:
             `-- ok`, `-- affected 2`, `-- no rows`, `-- error TYPE`, or a JSON object a row, and one
             more, {"facets":...}, where facets were asked;
             a statement without such lines must succeed
+  console   a session in one folder a page: `$ fenec ...` and what it prints, `$ cat FILE` and what the file is
+            to hold, `$ echo $?` and the last exit code; where --fenec names the command, and then nothing else
   c         a program: compiled against fenec.h and the library, and run
   python    a program: run with FENEC_LIB naming the library
   swift     stands, word for word, in Tests/FenecTests/Samples.swift, which the Swift tests run
@@ -15,6 +18,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -63,9 +67,25 @@ def normal(answer: str) -> str:
     return json.dumps(json.loads(answer), ensure_ascii=False, separators=(",", ":"))
 
 
+def session(block: str):
+    """(command, what follows it) pairs."""
+    command, shown = None, []
+    for line in block.splitlines() + ["$ "]:
+        if line.startswith("$ "):
+            if command is not None:
+                yield command, "".join(f"{line}\n" for line in shown)
+            command, shown = line[2:], []
+        else:
+            shown.append(line)
+
+
 class Checker:
+    fenec = None  # the command
+
     def __init__(self, library: str):
         self.library, self.passed, self.failed = os.path.abspath(library), 0, 0
+        samples = sorted((ROOT / "Tests" / "FenecTests").glob("Samples*.swift"))
+        self.samples = "".join("".join(p.read_text().split()) for p in samples)
         spec = importlib.util.spec_from_file_location("fenec_example", ROOT / "docs" / "examples" / "fenec.py")
         self.binding = importlib.util.module_from_spec(spec)
         sys.dont_write_bytecode = True
@@ -96,6 +116,29 @@ class Checker:
         ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
         self.count(ran.returncode == 0, where, f"exit {ran.returncode}\n{ran.stdout}{ran.stderr}")
 
+    def console(self, block: str, where: str, folder: str):
+        status = 0
+        for command, shown in session(block):
+            words = shlex.split(command)
+            if words[0] == "cat":
+                (Path(folder) / words[1]).write_text(shown)
+                continue
+            if words == ["echo", "$?"]:
+                got = f"{status}\n"
+            else:
+                # No terminal reads it here.
+                words = [self.fenec] + words[1:] + (["--text"] if words[1] == "schema" else [])
+                ran = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.STDOUT, text=True, timeout=120)
+                status, got = ran.returncode, ran.stdout
+            self.count(got == shown, where, f"`{command}` prints\n{got}the page says\n{shown}")
+
+    def sessions(self, path: Path):
+        with tempfile.TemporaryDirectory() as folder:
+            for language, block, line in blocks(path.read_text()):
+                if language == "console":
+                    self.console(block, f"{path}:{line}", folder)
+
     def page(self, path: Path):
         database = self.binding.Fenec()
         for language, block, line in blocks(path.read_text()):
@@ -115,9 +158,7 @@ class Checker:
                     if (Path(folder) / "sample").exists():
                         self.program([f"{folder}/sample"], where, folder)
             elif language == "swift":
-                samples = ROOT / "Tests" / "FenecTests" / "Samples.swift"
-                there = "".join(samples.read_text().split()) if samples.exists() else ""
-                self.count("".join(block.split()) in there, where, f"this sample is not in {samples.name}")
+                self.count("".join(block.split()) in self.samples, where, "this sample is not in Samples*.swift")
         database.close()
 
 
@@ -125,8 +166,11 @@ def main() -> int:
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("paths", nargs="+", type=Path)
     ap.add_argument("--lib", required=True)
+    ap.add_argument("--fenec")
     a = ap.parse_args()
     checker = Checker(a.lib)
+    if a.fenec:
+        checker.fenec, checker.page = os.path.abspath(a.fenec), checker.sessions
     for path in a.paths:
         for page in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
             checker.page(page)

@@ -11,6 +11,7 @@ import tempfile
 CODES = {1: "TYPE", 2: "NOT_FOUND", 3: "EXISTS", 4: "DUPLICATE", 5: "CORRUPT", 6: "QUERY", 7: "IO", 8: "PLUGIN",
          9: "READ_ONLY", 10: "DENIED", 11: "PANIC", 12: "MISUSE", 13: "LOCKED", 14: "UNMET"}
 NO_SYNC, IN_MEMORY, NO_AUTO_COMPACT = 1, 2, 4
+PLAN, APPLY, FOLLOW, DESCRIBE = 0, 1, 2, 3
 
 
 class FenecError(Exception):
@@ -34,6 +35,7 @@ def _library():
         "fenec_close": [u64], "fenec_sync": [u64], "fenec_flush": [u64], "fenec_checkpoint": [u64],
         "fenec_query": [u64] + [ctypes.c_char_p, size] * 3,
         "fenec_changes": [u64, u64],
+        "fenec_schema": [u64, ctypes.c_char_p, size, ctypes.c_uint32],
         "fenec_warm": [u64, ctypes.c_char_p, size],
     }
     for name, given in arguments.items():
@@ -100,6 +102,10 @@ class Fenec:
 
     def changes(self, since=2**64 - 1):
         return _call("fenec_changes", self.handle, since)
+
+    def schema(self, description, mode=APPLY):
+        raw = json.dumps(description, ensure_ascii=False).encode()
+        return _call("fenec_schema", self.handle, raw, len(raw), mode)
 
     def sync(self):
         _call("fenec_sync", self.handle)
