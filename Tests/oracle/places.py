@@ -156,8 +156,13 @@ class Places:
         got = [(row["id"], row["_score"]) for row in got["result"]["rows"]]
         met = sorted((distance(row["loc"], at), i) for i, row in self.rows.items() if row["loc"] and (not more or more[1](row)))
         end = len(met) if limit is None else offset + limit
+        # The formula of the chapter and this one differ in the last digits: rows of other places that are as far
+        # may stand in either order, also those just past the page.
+        reach = end
+        while 0 < reach < len(met) and met[reach][0] - met[end - 1][0] < 1:
+            reach += 1
         close = any(abs(a - b) < 1 and self.rows[i]["loc"] != self.rows[k]["loc"]
-                    for (a, i), (b, k) in zip(met[:end], met[1:end + 1]))
+                    for (a, i), (b, k) in zip(met[:reach], met[1:reach]))
         wanted = met[offset:end]
         if len(got) != len(wanted) or not close and [i for i, _ in got] != [i for _, i in wanted]:
             raise self.difference(f"expected {wanted}\n     got {got}")
