@@ -172,7 +172,7 @@ test-oracle: ffi
 	@python3 Tests/oracle/run.py --lib $(LIBRARY) --statements $(ORACLE_STATEMENTS)
 
 test-docs: ffi
-	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs
+	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs Sources/Fenec
 
 # FILE: cases of one's own, a file or a folder, besides the conformance suite's.
 builder-cases:

@@ -11,7 +11,8 @@ Fenced blocks by language:
             to hold, `$ echo $?` and the last exit code; where --fenec names the command, and then nothing else
   c         a program: compiled against fenec.h and the library, and run
   python    a program: run with FENEC_LIB naming the library
-  swift     stands, word for word, in Tests/FenecTests/Samples.swift, which the Swift tests run
+  swift     stands, word for word, in one of Tests/FenecTests/Samples*.swift, which the Swift tests compile and run;
+            of a .swift file the blocks in its documentation comments
 Prints "N passed, N failed"."""
 import argparse
 import importlib.util
@@ -25,6 +26,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMENT = re.compile(r" */// ?")
 ANSWER = re.compile(r"-- (ok|affected \d+|no rows|error [A-Z_]+|\{.*\})$")
 
 
@@ -141,7 +143,10 @@ class Checker:
 
     def page(self, path: Path):
         database = self.binding.Fenec()
-        for language, block, line in blocks(path.read_text()):
+        text = path.read_text()
+        if path.suffix == ".swift":
+            text = "".join(COMMENT.sub("", line) if COMMENT.match(line) else "\n" for line in text.splitlines(True))
+        for language, block, line in blocks(text):
             where = f"{path}:{line}"
             if language == "fenecql":
                 self.fenecql(database, block, where)
@@ -172,7 +177,8 @@ def main() -> int:
     if a.fenec:
         checker.fenec, checker.page = os.path.abspath(a.fenec), checker.sessions
     for path in a.paths:
-        for page in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
+        pages = [p for p in path.rglob("*") if p.suffix in (".md", ".swift")] if path.is_dir() else [path]
+        for page in sorted(pages):
             checker.page(page)
     print(f"documentation samples\n{checker.passed} passed, {checker.failed} failed")
     return 1 if checker.failed or not checker.passed else 0

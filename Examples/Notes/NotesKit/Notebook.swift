@@ -8,7 +8,7 @@ public struct Notebook: Sendable {
     /// Opens a file, or makes it, and brings its schema up to date.
     public static func open(path: String) async throws -> Notebook {
         let db = try await Fenec.open(path: path)
-        try await db.execute(String(decoding: PackageResources.schema_fenecql, as: UTF8.self))
+        try await db.schema(String(decoding: PackageResources.schema_fenecql, as: UTF8.self))
         return Notebook(db: db)
     }
 

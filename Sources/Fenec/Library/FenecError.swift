@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ```swift
 /// do {
-///     try await db.execute("insert users {email: $1}", "a@b.c")
+///     try await db.execute("put users {email: $1}", "a@b.c")
 /// } catch let error as FenecError where error.code == .duplicate {
 ///     print(error.message)
 /// }

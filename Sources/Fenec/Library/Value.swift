@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// let job: Value = ["title": "paint", "done": false, "sizes": [1, 2.5]]
-/// job["title"]?.string    // "paint"
-/// job["sizes"]?[1]        // .double(2.5)
+/// print(job["title"]?.string ?? "") // paint
+/// print(job["sizes"]?[1] == .double(2.5)) // true
 /// ```
 ///
 /// Two values are equal by case and content: `.int(1)` is not `.double(1)`, and objects are equal only

@@ -14,10 +14,9 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
     private static let idleSeconds = 10.0
     /// The parser's recursion is bounded for a stack of this size; Apple's own threads get 512 KiB.
     private static let stackBytes = 4 << 20
-
-    /// How often a thread without work yields before it sleeps: a task that asks for one row after another
-    /// then finds it awake. Some tens of microseconds.
-    private static let yields = 100
+    /// How long a thread without work yields before it sleeps: a task that asks for one row after another
+    /// then finds it awake.
+    private static let yieldNanoseconds: UInt64 = 40_000
 
     private let condition = NSCondition()
     private var waiting: [@Sendable () -> Void] = [] // from `first` on
@@ -33,10 +32,11 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
 
     /// The same, with what it throws in the result.
     func result<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async -> Result<T, any Error> {
+        let handOver = HandOver<T>()
+        submit { handOver.finish(Result(catching: work)) }
+        if let result = handOver.resultSoon() { return result }
         // Resumed once, as every job runs once; the checked kind would cost an allocation a call.
-        await withUnsafeContinuation { continuation in
-            submit { continuation.resume(returning: Result(catching: work)) }
-        }
+        return await withUnsafeContinuation { handOver.resume($0) }
     }
 
     private func submit(_ job: @escaping @Sendable () -> Void) {
@@ -90,11 +90,56 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
     private func yieldForAWhile() {
         guard first == waiting.count, !isOneAwake else { return }
         isOneAwake = true
-        for _ in 0..<Self.yields where first == waiting.count {
+        let end = DispatchTime.now().uptimeNanoseconds + Self.yieldNanoseconds
+        while first == waiting.count, DispatchTime.now().uptimeNanoseconds < end {
             condition.unlock()
             sched_yield()
             condition.lock()
         }
         isOneAwake = false
+    }
+}
+
+/// Where a thread of the pool leaves what a job answered, and the task that asked for it takes it up.
+private final class HandOver<T: Sendable>: Sendable {
+    typealias Outcome = Result<T, any Error>
+
+    /// How long a task yields its thread before it suspends: a row by its id is there by then, and the task is
+    /// spared being put aside and taken up again, which takes longer than the row.
+    private static var yieldNanoseconds: UInt64 { 10_000 }
+
+    private enum State {
+        case running
+        case suspended(UnsafeContinuation<Outcome, Never>)
+        case finished(Outcome)
+    }
+    private let state = Locked(State.running)
+
+    func finish(_ outcome: Outcome) {
+        let suspended = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
+            defer { state = .finished(outcome) }
+            if case .suspended(let continuation) = state { return continuation }
+            return nil
+        }
+        suspended?.resume(returning: outcome)
+    }
+
+    /// The outcome, where it comes at once.
+    func resultSoon() -> Outcome? {
+        let end = DispatchTime.now().uptimeNanoseconds + Self.yieldNanoseconds
+        repeat {
+            sched_yield()
+            if case .finished(let outcome) = state.withLock({ $0 }) { return outcome }
+        } while DispatchTime.now().uptimeNanoseconds < end
+        return nil
+    }
+
+    func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
+        let finished = state.withLock { state -> Outcome? in
+            if case .finished(let outcome) = state { return outcome }
+            state = .suspended(continuation)
+            return nil
+        }
+        if let finished { continuation.resume(returning: finished) }
     }
 }
