@@ -62,7 +62,7 @@ static void run_merge(search_bed *b)
     error err;
     int rc;
 
-    CHECK_INT(text_merge_new(&m, b->v, &err), FENEC_OK);
+    CHECK_INT(text_merge_new(&m, b->v, bed_below(b, 2), &err), FENEC_OK);
     if (!m)
         return;
     do {

@@ -92,7 +92,7 @@ static void drop_parts(block *b, bool undo)
             continue;
         }
         if (p->v && p->kind->landed)
-            p->kind->landed(p->v);
+            p->kind->landed(b, p->index, p->v);
         version_drop(p->v);
     }
     b->part_count = 0;

@@ -44,7 +44,7 @@ typedef struct part_kind {
     /* Before the block lands: writes what goes with it. May be NULL. */
     int (*land)(struct block *b, uint32_t index, version *v, error *err);
     /* The block has landed, the lock is held still. May be NULL. */
-    void (*landed)(version *v);
+    void (*landed)(struct block *b, uint32_t index, version *v);
     /* The block was put back: what it did to shared memory is undone, under the writer's lock still. May be
      * NULL. The version is dropped after it. */
     void (*undo)(version *v);

@@ -12,6 +12,7 @@ typedef struct merging {
     writer *w;
     scratch *memory;
     uint32_t index;
+    bool whole;    /* all segments are to be one */
     text_merge *m; /* NULL: nothing to do */
     error err;     /* nobody hears of it */
 } merging;
@@ -27,7 +28,7 @@ static int read_on(merging *g)
         return rc;
     const text_version *t = (const text_version *)published_find((const published *)v, g->index);
     if (t && !g->m)
-        rc = text_merge_new(&g->m, t, &g->err);
+        rc = text_merge_new(&g->m, t, g->whole, &g->err);
     if (rc == FENEC_OK && g->m)
         rc = text_merge_read(g->m, c, &g->err);
     store_read_end(c);
@@ -117,9 +118,9 @@ static void note_damage(merging *g)
         unbuilt_lose(g->w->unbuilt, g->w, of, g->index, g->memory);
 }
 
-void text_merging(void *with, uint32_t index, bool *again)
+static void run(writer *w, uint32_t index, bool whole, bool *again)
 {
-    merging g = {.w = with, .memory = scratch_new(), .index = index};
+    merging g = {.w = w, .memory = scratch_new(), .index = index, .whole = whole};
     int rc = FENEC_OK;
 
     if (!g.memory)
@@ -143,4 +144,14 @@ void text_merging(void *with, uint32_t index, bool *again)
         clean(&g);
     text_merge_free(g.m);
     scratch_free(g.memory);
+}
+
+void text_merging(void *with, uint32_t index, bool *again)
+{
+    run(with, index, false, again);
+}
+
+void text_merging_whole(void *with, uint32_t index, bool *again)
+{
+    run(with, index, true, again);
 }

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A job of maintenance.h, with the writer, for the index of that number. */
+/* Jobs of maintenance.h, with the writer, for the index of that number: what is worth merging, or all. */
 void text_merging(void *writer, uint32_t index, bool *again);
+void text_merging_whole(void *writer, uint32_t index, bool *again);
 
 #endif

@@ -104,6 +104,7 @@ static int built(block *b, version *own, error *err)
 {
     text_version *t = (text_version *)own;
 
+    t->built = true;
     return recent_slots(t->recent) >= 1024 ? flush(b, t, err) : FENEC_OK;
 }
 
@@ -111,19 +112,21 @@ static int built(block *b, version *own, error *err)
 
 static int land(block *b, uint32_t index, version *v, error *err)
 {
-    text_version *t = (text_version *)v;
-
-    if (t->before)
-        maintenance_ask(b->w->behind, text_merging, b->w, index);
-    return text_index_land(t, b->c, err);
+    (void)index;
+    return text_index_land((text_version *)v, b->c, err);
 }
 
-static void landed(version *v)
+static void landed(block *b, uint32_t index, version *v)
 {
     text_version *t = (text_version *)v;
 
-    if (t->own)
-        text_index_landed(t);
+    if (!t->own)
+        return;
+    if (t->built && t->segments->count > 1)
+        maintenance_ask(b->w->behind, text_merging_whole, b->w, index);
+    else if (t->before)
+        maintenance_ask(b->w->behind, text_merging, b->w, index);
+    text_index_landed(t);
 }
 
 static void undo(version *v)

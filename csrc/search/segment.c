@@ -66,6 +66,7 @@ static int read_head(segment *s, const uint8_t *bytes, size_t len, error *err)
         return ROW_DAMAGED;
     s->docs = (uint32_t)read_number(&r, UINT32_MAX - 1);
     s->terms = read_number(&r, INT64_MAX);
+    s->longest = (uint32_t)read_number(&r, UINT32_MAX);
     s->docs_rows = s->docs / SEGMENT_DOCS_ROW + (s->docs % SEGMENT_DOCS_ROW != 0);
     s->words_rows = (uint32_t)read_number(&r, SEGMENT_ROWS_MAX);
     s->postings_rows = (uint32_t)read_number(&r, SEGMENT_ROWS_MAX);
@@ -265,11 +266,21 @@ typedef struct word {
     const uint8_t *rest;
 } word;
 
-static bool read_word(const uint8_t **at, const uint8_t *end, word *w)
+/* Most are of one byte. */
+static inline bool get_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    if (*at < end && **at < 0x80) {
+        *out = *(*at)++;
+        return true;
+    }
+    return varint_get(at, end, out);
+}
+
+static inline bool read_word(const uint8_t **at, const uint8_t *end, word *w)
 {
     uint64_t shared, len;
 
-    if (!varint_get(at, end, &shared) || !varint_get(at, end, &len) || len > (uint64_t)(end - *at))
+    if (!get_number(at, end, &shared) || !get_number(at, end, &len) || len > (uint64_t)(end - *at))
         return false;
     *w = (word){.shared = (size_t)shared, .len = (size_t)len, .rest = *at};
     *at += len;
@@ -299,6 +310,22 @@ static bool read_term(const uint8_t **at, const uint8_t *end, const segment *s, 
     }
     *at = r.at;
     return !r.bad && t->docs > 0;
+}
+
+/* Past what read_term reads. */
+static inline bool pass_term(const uint8_t **at, const uint8_t *end)
+{
+    uint64_t docs;
+    const uint8_t *p;
+
+    if (!get_number(at, end, &docs))
+        return false;
+    p = *at;
+    for (int left = docs == 1 ? 2 : 4; left > 0; left -= *p++ < 0x80)
+        if (p == end)
+            return false;
+    *at = p;
+    return true;
 }
 
 /* The term at a restart, whole. */
@@ -349,7 +376,10 @@ static int find_in_row(const segment *s, const words_row *w, const uint8_t *byte
     uint32_t left = w->count - restart * SEGMENT_RESTART;
     bool is_last = left <= SEGMENT_RESTART;
     for (left = is_last ? left : SEGMENT_RESTART; left > 0; left--) {
-        if (!read_word(&at, w->end, &next) || !read_term(&at, w->end, s, out))
+        if (!read_word(&at, w->end, &next))
+            return ROW_DAMAGED;
+        const uint8_t *where = at;
+        if (!pass_term(&at, w->end))
             return ROW_DAMAGED;
         if (next.shared > same)
             continue; /* it differs where the one before did, which was smaller */
@@ -359,7 +389,7 @@ static int find_in_row(const segment *s, const words_row *w, const uint8_t *byte
         while (k < most && next.rest[k] == bytes[same + k])
             k++;
         if (k == next.len && same + k == len)
-            return FENEC_OK;
+            return read_term(&where, w->end, s, out) ? FENEC_OK : ROW_DAMAGED;
         if (same + k == len || (k < next.len && next.rest[k] > bytes[same + k]))
             return FN_END;
         same += k;

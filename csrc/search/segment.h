@@ -37,6 +37,7 @@ typedef struct segment {
     uint32_t index, number;
     uint32_t docs;
     uint64_t terms; /* of all documents, repeats counted */
+    uint32_t longest; /* terms of a document, at most */
     int64_t last_id;
     uint32_t docs_rows, words_rows, postings_rows;
     const int64_t *first_ids;    /* by docs row */

@@ -17,6 +17,7 @@ struct segment_writer {
     /* Documents. */
     uint32_t docs;
     uint64_t terms;
+    uint32_t longest;
     int64_t ids[SEGMENT_DOCS_ROW]; /* of the row under way */
     buffer lengths;                /* u32 each, of all */
     buffer first_ids;              /* as the head has them */
@@ -137,6 +138,7 @@ int segment_writer_doc(segment_writer *w, int64_t id, uint32_t length, error *er
         return fail_memory(err);
     w->docs++;
     w->terms += length;
+    w->longest = length > w->longest ? length : w->longest;
     return w->docs % SEGMENT_DOCS_ROW ? FENEC_OK : put_docs(w, err);
 }
 
@@ -325,6 +327,7 @@ int segment_writer_end(segment_writer *w, error *err)
     varint_put(b, FORMAT);
     varint_put(b, w->docs);
     varint_put(b, w->terms);
+    varint_put(b, w->longest);
     varint_put(b, w->words_rows);
     varint_put(b, w->postings_rows);
     buffer_put(b, w->first_ids.bytes, w->first_ids.len);

@@ -56,7 +56,7 @@ int text_index_land(text_version *own, conn *c, error *err)
 
 void text_index_landed(text_version *own)
 {
-    own->own = false;
+    own->own = own->built = false;
     recent_drop(own->before);
     own->before = NULL;
     buffer_clear(&own->log);
@@ -77,6 +77,7 @@ int text_index_add(text_version *own, int64_t id, const uint8_t *text, size_t le
     varint_put(&own->log, text_zigzag(id));
     own->docs++;
     own->terms += length;
+    own->longest = length > own->longest ? length : own->longest;
     return FENEC_OK;
 }
 

@@ -50,10 +50,12 @@ typedef struct text_version {
     recent *recent;          /* kept */
     uint64_t number;         /* of the last block it sees */
     int64_t docs, terms;     /* documents with a term; all their terms, repeats counted */
+    uint32_t longest;        /* no document has more */
     int64_t log_next;        /* id of the next log row */
     /* Of a block's own. */
     bool own;
     recent *before; /* the recent set it began with, where it made another; kept */
+    bool built;     /* an index of which this is the first whole version */
     buffer log;     /* what it did since the last segment */
 } text_version;
 
@@ -87,8 +89,8 @@ int text_index_flush(text_version *own, conn *c, error *err);
 
 typedef struct text_merge text_merge;
 
-/* What of a version is worth merging: NULL in *out where nothing is. PANIC. */
-int text_merge_new(text_merge **out, const text_version *v, error *err);
+/* What of a version is worth merging, or (whole) all that can be: NULL in *out where nothing is. PANIC. */
+int text_merge_new(text_merge **out, const text_version *v, bool whole, error *err);
 void text_merge_free(text_merge *m);
 
 /* Whether a version still has what is merged. */

@@ -111,6 +111,22 @@ static uint32_t choose_worn(const text_segments *all, bool *chosen)
     return 0;
 }
 
+/* All of them, as many as go into a merge. */
+static uint32_t choose_all(const text_segments *all, bool *chosen)
+{
+    uint32_t count = 0;
+    uint64_t docs = 0;
+
+    for (uint32_t i = 0; i < all->count && count < MERGE_MAX; i++) {
+        if (docs + live(&all->items[i]) > UINT32_MAX / 2)
+            continue;
+        docs += live(&all->items[i]);
+        chosen[i] = true;
+        count++;
+    }
+    return count > 1 ? count : 0;
+}
+
 static int by_first_id(const void *a, const void *b)
 {
     const source *x = a, *y = b;
@@ -162,7 +178,7 @@ static int make(text_merge **out, const text_version *v, const bool *chosen, uin
     return FENEC_OK;
 }
 
-int text_merge_new(text_merge **out, const text_version *v, error *err)
+int text_merge_new(text_merge **out, const text_version *v, bool whole, error *err)
 {
     bool *chosen = memory_zeroed(v->segments->count + 1);
     uint32_t count;
@@ -170,7 +186,9 @@ int text_merge_new(text_merge **out, const text_version *v, error *err)
     *out = NULL;
     if (!chosen)
         return fail_memory(err);
-    count = choose_worn(v->segments, chosen);
+    count = whole ? choose_all(v->segments, chosen) : 0;
+    if (!count)
+        count = choose_worn(v->segments, chosen);
     if (!count)
         count = choose_size(v->segments, chosen);
     int rc = count ? make(out, v, chosen, count, err) : FENEC_OK;

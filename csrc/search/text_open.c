@@ -109,6 +109,8 @@ static int read_segment(opening *o, text_segment *to, const uint8_t **at, const 
     if (gone > to->s->docs || gone_terms > to->s->terms)
         return ROW_DAMAGED;
     to->gone_terms = gone_terms;
+    if (to->s->longest > o->v->longest)
+        o->v->longest = to->s->longest;
     o->v->docs += (int64_t)(to->s->docs - gone);
     o->v->terms += (int64_t)(to->s->terms - gone_terms);
     return read_gone(o, to, gone, err);

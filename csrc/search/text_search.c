@@ -27,6 +27,7 @@ typedef struct ranking {
     uint32_t n; /* of the segment */
     segment_reader *r;
     best *out;
+    float least; /* no row below it is kept: enough rows are known to reach it */
     walker *walkers;
     uint32_t count;
 } ranking;
@@ -39,20 +40,27 @@ static float ceiling(double sum)
     return (float)(sum * (1 + 1e-12));
 }
 
+static inline float floor_of(const ranking *g)
+{
+    float floor = best_floor(g->out);
+
+    return floor > g->least ? floor : g->least;
+}
+
 /* Whether a document whose score is at most so much is left out whatever its id. */
 static bool is_below(const ranking *g, double sum)
 {
-    return ceiling(sum) < best_floor(g->out);
+    return ceiling(sum) < floor_of(g);
 }
 
 /* Whether one at that place or after it is left out: at the floor itself the smaller id goes first. */
 static int is_left_out(ranking *g, double sum, uint32_t place, bool *out, error *err)
 {
-    float most = ceiling(sum), floor = best_floor(g->out);
+    float most = ceiling(sum);
     const segment_docs *d;
 
-    *out = most < floor;
-    if (most != floor || g->out->count < g->out->want || g->out->want == 0)
+    *out = most < floor_of(g);
+    if (most != best_floor(g->out) || g->out->count < g->out->want || g->out->want == 0)
         return FENEC_OK;
     int rc = segment_docs_at(g->r, place, &d, err);
     if (!rc)
@@ -97,7 +105,7 @@ static int offer(ranking *g, uint32_t place, float score, error *err)
     return best_add(g->out, score, id, err);
 }
 
-static int part_of(ranking *g, const walker *w, float *out, error *err)
+static inline int part_of(ranking *g, const walker *w, float *out, error *err)
 {
     uint32_t place = w->list.places[w->at];
     const segment_docs *d;
@@ -115,7 +123,7 @@ static int rank_block(ranking *g, walker *w, error *err)
     for (w->at = 0; w->at < w->list.count; w->at++) {
         float part;
         int rc = part_of(g, w, &part, err);
-        if (!rc && part >= best_floor(g->out))
+        if (!rc && part >= floor_of(g))
             rc = offer(g, w->list.places[w->at], part, err);
         if (rc)
             return rc;
@@ -211,13 +219,32 @@ typedef struct walk {
     walker *by[WALKED_MAX];
     double sums[WALKED_MAX + 1]; /* of the bounds of as many of the first */
     uint32_t count, asked;
+    float floor;  /* best_floor's */
     uint32_t end; /* up to this place, the leaders' blocks are those whose bounds were looked at */
     bool looked;
-    float parts[WALKED_MAX]; /* by place among g->walkers */
+    float parts[WALKED_MAX]; /* of the document under way, by place among g->walkers */
 } walk;
 
+/* The same as is_left_out, mostly without a call. */
+static inline int leaves_out(const walk *k, double sum, uint32_t place, bool *out, error *err)
+{
+    float most = ceiling(sum);
+
+    *out = most < k->floor;
+    return most == k->floor ? is_left_out(k->g, sum, place, out, err) : FENEC_OK;
+}
+
+static void raise_floor(walk *k)
+{
+    k->floor = floor_of(k->g);
+    while (k->asked < k->count && ceiling(k->sums[k->asked + 1]) < k->floor) {
+        k->asked++;
+        k->looked = false;
+    }
+}
+
 /* The next document that a leader meets, END. */
-static uint32_t next_place(const walk *k)
+static inline uint32_t next_place(const walk *k)
 {
     uint32_t place = END;
 
@@ -232,11 +259,7 @@ static int skip_blocks(walk *k, uint32_t place, bool *moved, error *err)
 {
     double sum = k->sums[k->asked];
     uint32_t end = END;
-    bool skip;
 
-    *moved = false;
-    if (k->looked && place <= k->end)
-        return FENEC_OK;
     for (uint32_t i = k->asked; i < k->count; i++) {
         walker *w = k->by[i];
         if (w->place == END)
@@ -252,60 +275,110 @@ static int skip_blocks(walk *k, uint32_t place, bool *moved, error *err)
     }
     k->looked = true;
     k->end = end;
-    int rc = is_left_out(k->g, sum, place, &skip, err);
-    if (rc || !skip)
+    int rc = leaves_out(k, sum, place, moved, err);
+    if (rc || !*moved)
         return rc;
-    *moved = true;
     k->looked = false;
     for (uint32_t i = k->asked; !rc && i < k->count; i++)
-        if (k->by[i]->place <= end && k->by[i]->place != END)
-            rc = end == END ? FENEC_OK : seek(k->by[i], end + 1, err);
+        if (k->by[i]->place <= end)
+            rc = seek(k->by[i], end + 1, err);
     return rc;
 }
 
-/* Adds up what the document gets; *out false: it stays out. */
-static int add_up(walk *k, uint32_t place, float *score, bool *out, error *err)
+/* Asks those that are only asked about a document for which the leaders bring `sum`. *out: it stays out. */
+static int ask(walk *k, uint32_t place, double sum, bool *out, error *err)
 {
     ranking *g = k->g;
-    double sum = 0;
     int rc = FENEC_OK;
 
-    for (uint32_t i = 0; i < k->count; i++)
-        k->parts[i] = -1;
-    for (uint32_t i = k->asked; !rc && i < k->count; i++) {
+    *out = false;
+    for (uint32_t i = k->asked; i-- > 0;) {
         walker *w = k->by[i];
-        if (w->place != place)
-            continue;
         float *part = &k->parts[w - g->walkers];
-        rc = part_of(g, w, part, err);
-        sum += (double)*part;
-        if (!rc)
-            rc = next(w, err);
-    }
-    for (uint32_t i = k->asked; !rc && i-- > 0;) {
-        walker *w = k->by[i];
-        rc = is_left_out(g, sum + k->sums[i + 1], place, out, err);
+        *part = -1;
+        rc = leaves_out(k, sum + k->sums[i + 1], place, out, err);
         if (rc || *out)
             return rc;
         seek_block(w, place);
         if (w->block == w->list.block_count)
             continue;
-        rc = is_left_out(g, sum + w->bounds[w->block] + k->sums[i], place, out, err);
+        rc = leaves_out(k, sum + w->bounds[w->block] + k->sums[i], place, out, err);
         if (rc || *out)
             return rc;
         rc = seek(w, place, err);
-        if (rc || w->place != place)
+        if (rc)
+            return rc;
+        if (w->place != place)
             continue;
-        float *part = &k->parts[w - g->walkers];
         rc = part_of(g, w, part, err);
+        if (rc)
+            return rc;
         sum += (double)*part;
     }
-    /* In the order of the query's terms. */
-    sum = 0;
+    return rc;
+}
+
+/* A document whose parts are known: summed in the order of the query's terms. */
+static int sum_up(walk *k, uint32_t place, error *err)
+{
+    double sum = 0;
+
     for (uint32_t i = 0; i < k->count; i++)
-        sum += k->parts[i] >= 0 ? (double)k->parts[i] : 0;
-    *score = (float)sum;
-    *out = false;
+        if (k->parts[i] >= 0)
+            sum += (double)k->parts[i];
+    if ((float)sum < k->floor)
+        return FENEC_OK;
+    int rc = offer(k->g, place, (float)sum, err);
+    raise_floor(k);
+    return rc;
+}
+
+/* The document that the leaders meet next. */
+static int rank_next(walk *k, uint32_t place, error *err)
+{
+    double sum = 0;
+    bool out;
+    int rc = FENEC_OK;
+
+    for (uint32_t i = k->asked; !rc && i < k->count; i++) {
+        walker *w = k->by[i];
+        float *part = &k->parts[w - k->g->walkers];
+        *part = -1;
+        if (w->place != place)
+            continue;
+        rc = part_of(k->g, w, part, err);
+        sum += (double)*part;
+        if (!rc)
+            rc = next(w, err);
+    }
+    if (!rc)
+        rc = ask(k, place, sum, &out, err);
+    return rc || out ? rc : sum_up(k, place, err);
+}
+
+/* One leader: its open block, from where it is, document by document. */
+static int rank_leader(walk *k, error *err)
+{
+    walker *w = k->by[k->asked];
+    float *part = &k->parts[w - k->g->walkers];
+    uint32_t block = w->block;
+    const double others = k->sums[k->asked];
+    int rc = FENEC_OK;
+
+    while (!rc && w->place != END && w->block == block && k->asked + 1 == k->count) {
+        uint32_t place = w->place;
+        bool out;
+        rc = part_of(k->g, w, part, err);
+        if (!rc)
+            rc = next(w, err);
+        if (!rc)
+            rc = leaves_out(k, (double)*part + others, place, &out, err);
+        if (rc || out)
+            continue;
+        rc = ask(k, place, (double)*part, &out, err);
+        if (!rc && !out)
+            rc = sum_up(k, place, err);
+    }
     return rc;
 }
 
@@ -319,6 +392,7 @@ static int begin_walk(walk *k, ranking *g, error *err)
     qsort(k->by, k->count, sizeof *k->by, by_bound);
     for (uint32_t i = 0; i < k->count; i++)
         k->sums[i + 1] = k->sums[i] + k->by[i]->bound;
+    raise_floor(k);
     for (uint32_t i = 0; !rc && i < k->count; i++)
         rc = seek(k->by[i], 0, err);
     return rc;
@@ -330,24 +404,15 @@ static int rank_several(ranking *g, error *err)
     int rc = begin_walk(&k, g, err);
 
     while (!rc) {
-        bool moved, out;
-        float score;
-        while (k.asked < k.count && is_below(g, k.sums[k.asked + 1])) {
-            k.asked++;
-            k.looked = false;
-        }
+        bool moved = false;
         uint32_t place = next_place(&k);
         if (place == END)
             break;
-        rc = skip_blocks(&k, place, &moved, err);
-        if (rc || moved) {
-            if (!rc && k.end == END)
-                break;
+        if (!k.looked || place > k.end)
+            rc = skip_blocks(&k, place, &moved, err);
+        if (rc || moved)
             continue;
-        }
-        rc = add_up(&k, place, &score, &out, err);
-        if (!rc && !out && score >= best_floor(g->out))
-            rc = offer(g, place, score, err);
+        rc = k.asked + 1 == k.count ? rank_leader(&k, err) : rank_next(&k, place, err);
     }
     return rc;
 }
@@ -386,7 +451,7 @@ static int offer_window(ranking *g, uint32_t first, double *sums, uint64_t *met,
         for (uint64_t bits = met[word]; bits; bits &= bits - 1) {
             uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(bits);
             float score = (float)sums[at];
-            int rc = score >= best_floor(g->out) ? offer(g, first + at, score, err) : FENEC_OK;
+            int rc = score >= floor_of(g) ? offer(g, first + at, score, err) : FENEC_OK;
             if (rc)
                 return rc;
             sums[at] = 0;
@@ -415,9 +480,9 @@ static int rank_many(ranking *g, error *err)
 
 /* ---- a segment ---- */
 
-static int rank_segment(searching *s, uint32_t n, best *out, error *err)
+static int rank_segment(searching *s, uint32_t n, float least, best *out, error *err)
 {
-    ranking g = {.s = s, .n = n, .r = &s->readers[n], .out = out};
+    ranking g = {.s = s, .n = n, .r = &s->readers[n], .out = out, .least = least};
     uint32_t found = 0;
     int rc = FENEC_OK;
 
@@ -464,6 +529,22 @@ static uint32_t largest(const text_segments *all, const bool *done)
     return found;
 }
 
+/* A score that as many rows as are wanted reach: those of a term that stands in so many. */
+static float known_floor(const searching *s, const best *out)
+{
+    double least = -1;
+
+    for (uint32_t i = 0; !out->test && i < s->count; i++) {
+        const wanted *w = &s->terms[i];
+        double part = w->stands_for_others || w->docs < (int64_t)out->want
+                          ? -1
+                          : bm25_exact(&s->model, w->weight, 1, s->v->longest) * (1 - 1e-12);
+        if (part > least)
+            least = part;
+    }
+    return (float)least;
+}
+
 int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, error *err)
 {
     searching s;
@@ -475,7 +556,7 @@ int text_rank(const text_version *v, conn *c, query *q, best *out, arena *a, err
     for (uint32_t i = 0; !rc && i < v->segments->count; i++) {
         uint32_t n = largest(v->segments, done);
         done[n] = true;
-        rc = rank_segment(&s, n, out, err);
+        rc = rank_segment(&s, n, known_floor(&s, out), out, err);
     }
     if (!rc)
         rc = rank_recent(&s, out, err);
