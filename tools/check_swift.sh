@@ -23,6 +23,8 @@ for mode in 5 6; do
         -emit-module-path "$out/NotesKit.swiftmodule" Examples/Notes/NotesKit/*.swift "$out/resources.swift"
     swiftc -typecheck $library $strict -swift-version $mode -I "$out" -module-name NotesApp \
         Examples/Notes/App/*.swift
+    swiftc -typecheck $library $strict -swift-version $mode -I "$out" -module-name Samples \
+        Tests/FenecTests/SamplesOfViews.swift
     swiftc -typecheck -I "$out" -I Sources/CFenec -Xcc -I. $strict -swift-version $mode Examples/Todos/main.swift
 done
 echo "Swift 5 and 6: no warnings"

@@ -31,7 +31,7 @@ static collection draft(catalog_index indexes[4])
                                  .on = {.part_count = 3, .parts = parts_of}};
     indexes[2] = (catalog_index){.number = 4,
                                  .spec = {.kind = INDEX_HNSW, .m = 16, .ef_construction = 200, .ef_search = 100},
-                                 .state = INDEX_DECLARED, .field = 3, .on = {.part_count = 1, .parts = parts_of}};
+                                 .field = 3, .on = {.part_count = 1, .parts = parts_of}};
     indexes[3] = (catalog_index){.number = 5, .spec = {.kind = INDEX_SORTED, .ttl_ms = 1800000}, .field = 4,
                                  .on = {.part_count = 1, .parts = parts_of}};
     return (collection){.number = 3,

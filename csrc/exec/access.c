@@ -815,3 +815,57 @@ void access_close(access_rows *rows)
 {
     cursor_close(&rows->cur);
 }
+
+/* ---- ids alone ---- */
+
+typedef struct id_gathering {
+    ids *to;
+    int code;
+    error *err;
+} id_gathering;
+
+static bool gather_id(void *to, int64_t id, const uint8_t *key, size_t len)
+{
+    id_gathering *g = to;
+
+    (void)key, (void)len;
+    g->code = ids_add(g->to, id, g->err);
+    return !g->code;
+}
+
+/* Inside SQLite's step, which takes the first key that is in and the first that is not. */
+static int gather_entries(const access *a, conn *c, ids *out, error *err)
+{
+    const access_bounds *b = &a->bounds;
+    uint8_t low[KEY_MAX + 2] = {0}, high[KEY_MAX + 2];
+    size_t low_len = 0, high_len = sizeof high;
+    id_gathering g = {.to = out, .err = err};
+
+    if (b->has_low) {
+        memcpy(low, b->low, b->low_len);
+        low_len = b->low_len + b->above_low; /* the next key is that and a byte of 0 */
+    }
+    memset(high, 0xFF, sizeof high);
+    if (b->has_high) {
+        memcpy(high, b->high, b->high_len);
+        high[b->high_len] = 0;
+        high_len = b->high_len + !b->below_high;
+    }
+    int rc = entries_scan(c, table_index(a->index->number), low, low_len, high, high_len, gather_id, &g, err);
+    return g.code ? g.code : rc == FN_END ? FENEC_OK : rc;
+}
+
+int access_ids(access *from, const collection *of, const context *cx, const constant *resolved, ids *out, error *err)
+{
+    int rc = FENEC_OK;
+
+    if (from->kind == ACCESS_ID)
+        return ids_add(out, from->low, err);
+    if (from->kind == ACCESS_KEY || from->kind == ACCESS_RANGE)
+        return gather_entries(from, cx->c, out, err);
+    if (!from->is_made)
+        rc = make_list(from, of, cx, resolved, err);
+    for (size_t i = 0; !rc && i < from->rows.count; i++)
+        rc = ids_add(out, from->rows.at[i], err);
+    return rc;
+}

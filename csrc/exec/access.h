@@ -109,6 +109,9 @@ int access_open(access_rows *rows, access *from, const collection *of, const con
 int access_next(access_rows *rows, row *r, error *err); /* FENEC_OK, FN_END */
 void access_close(access_rows *rows);
 
+/* The ids that an access by an index or a list names (no scan, no probe), in no order, no row read. */
+int access_ids(access *from, const collection *of, const context *cx, const constant *resolved, ids *out, error *err);
+
 /* The row an index entry names; CORRUPT where there is none. */
 int access_row(const collection *of, conn *c, int64_t id, row *r, error *err);
 

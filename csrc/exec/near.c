@@ -1,17 +1,17 @@
 #include "exec/near.h"
 
+#include <inttypes.h>
+
 #include "base/bytes.h"
 #include "exec/near_point.h"
-#include "exec/pick.h"
-#include "exec/vector_value.h"
+#include "exec/near_vector.h"
 
 struct near_plan {
     const collection *of;
     const catalog_field *field;
     const catalog_index *index;
     const bound *query;
-    bool exact;
-    uint32_t ef; /* 0: the index's */
+    vector_ask ask;         /* over a vector */
     pick_plan *pick;
     near_point_plan *point; /* over a geo field: does the whole of it */
 };
@@ -43,6 +43,18 @@ static int find_field(near_plan *p, const near_clause *near, error *err)
     return FENEC_OK;
 }
 
+static int bind_ask(near_plan *p, const near_clause *near, const catalog *cat, const expr *where, arena *a, error *err)
+{
+    vector_ask *ask = &p->ask;
+    bound *filter = NULL;
+
+    *ask = (vector_ask){.of = p->of, .field = p->field, .index = p->index, .pick = p->pick, .exact = near->exact};
+    ask->ef = near->ef_given ? near->ef : 0;
+    int rc = filter_bind(where, cat, p->of, &ask->once, a, &filter, err);
+    ask->filter = filter;
+    return rc ? rc : access_bind(p->of, filter, a, &ask->access, err);
+}
+
 int near_bind(const near_clause *near, const catalog *cat, const collection *of, const expr *where, arena *a,
               near_plan **out, error *err)
 {
@@ -53,7 +65,7 @@ int near_bind(const near_clause *near, const catalog *cat, const collection *of,
 
     if (!p)
         return fail_memory(err);
-    *p = (near_plan){.of = of, .exact = near->exact, .ef = near->ef_given ? near->ef : 0};
+    p->of = of;
     int rc = find_field(p, near, err);
     if (rc)
         return rc;
@@ -64,35 +76,23 @@ int near_bind(const near_clause *near, const catalog *cat, const collection *of,
         p->query = query;
         if (!rc)
             rc = pick_bind(cat, of, where, NULL, 0, all, all, a, &p->pick, err);
+        if (!rc && p->index->spec.kind == INDEX_HNSW)
+            rc = bind_ask(p, near, cat, where, a, err);
     }
     if (!rc)
         *out = p;
     return rc;
 }
 
-/* ---- every row measured ---- */
+/* ---- sparse vectors: every row measured ---- */
 
 typedef struct measuring {
     const near_plan *p;
     const context *cx;
     ranking *out;
-    measure m;
-    value sparse; /* the query of a sparse field */
+    value query;
     uint64_t measured;
 } measuring;
-
-static int measure_row(void *to, const row *r, error *err)
-{
-    measuring *n = to;
-    value v;
-    int rc = row_field(r, n->p->field->number, n->cx->memory, &v, err);
-
-    if (rc || v.kind != VALUE_VECTOR || v.count != n->m.dimension)
-        return rc;
-    n->measured++;
-    ranking_add(n->out, r->id, measure_score(&n->m, v.bytes));
-    return FENEC_OK;
-}
 
 #define SPARSE_HEAD 4  /* bytes before a sparse value's entries */
 #define SPARSE_ENTRY 8 /* bytes of one */
@@ -128,42 +128,41 @@ static int measure_sparse(void *to, const row *r, error *err)
     if (rc || v.kind != VALUE_SPARSE)
         return rc;
     n->measured++;
-    if (sparse_score(&n->sparse, &v, &score))
+    if (sparse_score(&n->query, &v, &score))
         ranking_add(n->out, r->id, score);
     return FENEC_OK;
 }
 
 static int measure_all(measuring *n, explain *x, error *err)
 {
-    const near_plan *p = n->p;
     picking k;
-    int rc = pick_begin(&k, p->pick, n->cx, x, err);
+    int rc = pick_begin(&k, n->p->pick, n->cx, x, err);
 
     if (!rc)
-        rc = pick_each(&k, p->index->spec.kind == INDEX_INVERTED ? measure_sparse : measure_row, n, err);
+        rc = pick_each(&k, measure_sparse, n, err);
     pick_end(&k);
-    if (!rc)
-        explain_step(x, "near: %s", "every vector measured");
+    explain_step(x, "near: every sparse vector measured, %" PRIu64, n->measured);
     return rc;
+}
+
+static int near_sparse(const near_plan *p, const context *cx, const value *v, size_t want, ranking *out, explain *x,
+                       error *err)
+{
+    measuring n = {.p = p, .cx = cx, .out = out};
+    int rc = sparse_query(v, &p->field->type, p->field->name, cx->memory, &n.query, err);
+
+    return rc || !want ? rc : measure_all(&n, x, err);
 }
 
 /* ---- a run ---- */
 
-static int read_query(measuring *n, error *err)
+static int near_dense(const near_plan *p, const context *cx, const value *v, size_t want, ranking *out, explain *x,
+                      error *err)
 {
-    const near_plan *p = n->p;
-    const scope s = {.cx = n->cx, .memory = n->cx->memory};
-    const type *t = &p->field->type;
-    float *floats;
-    value v;
-    int rc = expr_eval(p->query, &s, &v, err);
+    float *query;
+    int rc = vector_query(v, &p->field->type, p->field->name, cx->memory, &query, err);
 
-    if (rc)
-        return rc;
-    if (p->index->spec.kind == INDEX_INVERTED)
-        return sparse_query(&v, t, p->field->name, n->cx->memory, &n->sparse, err);
-    rc = vector_query(&v, t, p->field->name, n->cx->memory, &floats, err);
-    return rc ? rc : measure_init(&n->m, p->index->spec.metric, floats, t->dimension, n->cx->memory, err);
+    return rc ? rc : near_vector(&p->ask, cx, query, want, out, x, err);
 }
 
 static int take_point(void *to, const row *r, double metres, error *err)
@@ -175,16 +174,17 @@ static int take_point(void *to, const row *r, double metres, error *err)
 
 int near_first(const near_plan *p, const context *cx, size_t want, ranking *out, explain *x, error *err)
 {
-    bool ascending = p->point || (p->index->spec.kind == INDEX_HNSW && metric_ascends(p->index->spec.metric));
-    measuring n = {.p = p, .cx = cx, .out = out};
-    int rc = ranking_init(out, want, ascending, cx->memory, err);
+    const scope s = {.cx = cx, .memory = cx->memory};
+    const bool dense = !p->point && p->index->spec.kind == INDEX_HNSW;
+    value v;
+    int rc = ranking_init(out, want, p->point || (dense && metric_ascends(p->index->spec.metric)), cx->memory, err);
 
     if (!rc && p->point) {
         rc = near_point_first(p->point, cx, (int64_t)want, take_point, out, x, err);
     } else if (!rc) {
-        rc = read_query(&n, err);
-        if (!rc && want)
-            rc = measure_all(&n, x, err);
+        rc = expr_eval(p->query, &s, &v, err);
+        if (!rc)
+            rc = dense ? near_dense(p, cx, &v, want, out, x, err) : near_sparse(p, cx, &v, want, out, x, err);
     }
     ranking_finish(out);
     return rc;

@@ -98,6 +98,17 @@ static bool hand_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
     return !h->code;
 }
 
+static int hand_ids(handing *h, error *err)
+{
+    int rc = FENEC_OK;
+
+    for (; !rc && h->rows < h->end; h->rows++) {
+        h->at = (row){.c = h->cx->c, .collection = h->p->of->number, .id = h->rows->id};
+        rc = h->visit(h->to, &h->at, h->rows->score, err);
+    }
+    return rc;
+}
+
 static int hand_out(handing *h, error *err)
 {
     const size_t count = (size_t)(h->end - h->rows);
@@ -169,7 +180,8 @@ static int rank(const ranked_plan *p, const context *cx, size_t want, ranking *o
     return p->match ? match_rows(p, cx, want, out, x, err) : near_first(p->near, cx, want, out, x, err);
 }
 
-int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, void *to, explain *x, error *err)
+int ranked_run(const ranked_plan *p, const context *cx, bool ids_only, ranked_visit *visit, void *to, explain *x,
+               error *err)
 {
     handing h = {.p = p, .cx = cx, .visit = visit, .to = to};
     size_t skip = 0, want = 0;
@@ -184,5 +196,5 @@ int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, voi
         return rc;
     h.rows = found.rows + skip;
     h.end = found.rows + found.count;
-    return hand_out(&h, err);
+    return ids_only ? hand_ids(&h, err) : hand_out(&h, err);
 }

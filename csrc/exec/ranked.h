@@ -24,7 +24,9 @@ const struct match_plan *ranked_match(const ranked_plan *p);
  * what the call takes from cx->memory is given back after it. */
 typedef int ranked_visit(void *to, const row *r, float score, error *err);
 
-/* FENEC_QUERY: a page beyond the ceiling. FN_AGAIN. */
-int ranked_run(const ranked_plan *p, const context *cx, ranked_visit *visit, void *to, explain *x, error *err);
+/* FENEC_QUERY: a page beyond the ceiling. FN_AGAIN. `ids_only`: rows need not be read, but for their ids they may
+ * be empty. */
+int ranked_run(const ranked_plan *p, const context *cx, bool ids_only, ranked_visit *visit, void *to, explain *x,
+               error *err);
 
 #endif

@@ -23,6 +23,7 @@ struct read_plan {
     pick_plan *pick;
     ranked_plan *ranked;   /* in the place of pick */
     projection list;       /* but for `count` */
+    bool ids_only;         /* it asks for nothing else */
     answer_columns counts; /* `count` */
     lookup_plan *lookup;   /* NULL: none */
     marks_plan *marks;     /* NULL: none */
@@ -60,6 +61,7 @@ int read_bind(const select_stmt *s, const catalog *cat, bool explained, arena *a
         rc = rollup_bind(s, cat, p->of, a, &p->rollup, err);
     else if (!rc && ranked_is(s))
         rc = ranked_bind(s, cat, p->of, a, &p->ranked, err);
+    p->ids_only = !rc && !s->aggregates && !s->count && !projection_wants_row(&p->list);
     if (!rc && s->mark_count)
         rc = marks_bind(s, ranked_match(p->ranked), p->of, a, &p->marks, err);
     if (!rc && !s->aggregates && (!ranked_is(s) || s->facet_count))
@@ -166,7 +168,7 @@ static int answer_rows(run *t, buffer *out, error *err)
         t->w.marks = m;
     }
     t->start = out->len;
-    return t->p->ranked ? ranked_run(t->p->ranked, t->cx, write_ranked, t, t->x, err)
+    return t->p->ranked ? ranked_run(t->p->ranked, t->cx, t->p->ids_only, write_ranked, t, t->x, err)
                         : pick_page(&t->rows, write_row, t, err);
 }
 
@@ -333,7 +335,7 @@ int read_values(const read_plan *p, const context *cx, read_visit *visit, void *
     int rc = constants_resolve(&p->list.once, cx, x, &resolved, err);
     t.s.resolved = resolved;
     if (!rc && p->ranked)
-        return ranked_run(p->ranked, cx, read_ranked, &t, x, err);
+        return ranked_run(p->ranked, cx, p->ids_only, read_ranked, &t, x, err);
     return rc ? rc : pick_run(p->pick, cx, read_row, &t, x, err);
 }
 

@@ -3,12 +3,14 @@
 #include "exec/search_kind.h"
 #include "exec/text_part.h"
 #include "exec/unbuilt.h"
+#include "exec/vector_part.h"
 #include "search/row_cache.h"
 
 static const search_kind *kind_of(const catalog_index *x)
 {
     switch (x->spec.kind) {
     case INDEX_TEXT: return &text_part;
+    case INDEX_HNSW: return &vector_part;
     default: return NULL;
     }
 }

@@ -31,7 +31,7 @@ typedef struct graph {
     slab links; /* u32 x 2m a node */
     slab place; /* u32 a node: of its first item in `upper`; GRAPH_NONE */
     slab upper; /* u32 x (1 + m): how high the node stands, and its list in a layer; layer by layer */
-    uint32_t upper_count;
+    _Atomic(uint32_t) upper_count; /* raised by who links */
     _Atomic(uint32_t) linked; /* nodes below are */
     _Atomic(uint64_t) entry;  /* a node of the top layer, and that layer's number << 32 */
 } graph;

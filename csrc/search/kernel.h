@@ -1,8 +1,7 @@
 /* kernel.h - what vectors are compared with: dot products and squared distances over floats, halves and codes.
  *
  * One table of functions a kind of processor, chosen when it is first asked for. They agree with the plain one
- * to 1e-5 relative to the sum of the magnitudes added up; whole numbers agree to the last bit. No pointer
- * need be aligned. */
+ * to 1e-5 relative to the sum of the magnitudes added up; whole numbers agree to the last bit. */
 #ifndef SEARCH_KERNEL_H
 #define SEARCH_KERNEL_H
 

@@ -1,0 +1,506 @@
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "search/vector_inside.h"
+
+#define RING_STEPS 32 /* along a ring, for a document's place in it */
+
+/* What a block did. */
+typedef struct vector_own {
+    uint32_t first_node, first_entry, sorted; /* as it began */
+    bool joins;                               /* an entry of it belongs to a node from before it */
+    int64_t *written;
+    size_t written_count, written_cap;
+    uint32_t *taken; /* entries from before it that it took away */
+    size_t taken_count, taken_cap;
+} vector_own;
+
+/* ---- one index ---- */
+
+static uint64_t hash_node(const void *owner, uint32_t n)
+{
+    const vector_index *x = owner;
+
+    return hash64(slab_at(&x->vectors, n), x->how.item);
+}
+
+static uint64_t hash_id(int64_t id)
+{
+    uint64_t h = (uint64_t)id * 0x9e3779b97f4a7c15u;
+
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_entry(const void *owner, uint32_t n)
+{
+    return hash_id(vector_entry_at(owner, n)->id);
+}
+
+static codec_kind kind_of(const index_spec *spec, const type *t)
+{
+    if (spec->quant == QUANT_INT8)
+        return CODEC_INT8;
+    return t->half ? CODEC_HALF : CODEC_FLOAT;
+}
+
+static bool make_scratch(vector_index *x)
+{
+    x->floats = memory_alloc((size_t)x->how.dimension * sizeof *x->floats);
+    x->item = memory_alloc(x->how.item);
+    x->linker = graph_walker_new();
+    return x->floats && x->item && x->linker;
+}
+
+vector_index *vector_index_new(const index_spec *spec, const type *t)
+{
+    vector_index *x = memory_zeroed(sizeof *x);
+
+    if (!x)
+        return NULL;
+    atomic_init(&x->references, 1);
+    codec_init(&x->how, kind_of(spec, t), spec->metric, t->dimension);
+    slab_init(&x->vectors, x->how.item);
+    slab_init(&x->last, sizeof(uint32_t));
+    slab_init(&x->entries, sizeof(vector_entry));
+    graph_init(&x->links, (graph_vectors){&x->how, &x->vectors}, spec->m, spec->ef_construction);
+    x->by_vector = (number_table){.hash = hash_node, .owner = x};
+    x->by_id = (number_table){.hash = hash_entry, .owner = x};
+    if (!lock_init(&x->guard, LOCK_LEAF)) {
+        memory_free(x);
+        return NULL;
+    }
+    if (!make_scratch(x)) {
+        vector_index_drop(x);
+        return NULL;
+    }
+    return x;
+}
+
+void vector_index_drop(vector_index *x)
+{
+    if (atomic_fetch_sub(&x->references, 1) > 1)
+        return;
+    graph_clear(&x->links);
+    slab_clear(&x->vectors);
+    slab_clear(&x->last);
+    slab_clear(&x->entries);
+    number_table_clear(&x->by_vector);
+    number_table_clear(&x->by_id);
+    while (x->walkers) {
+        graph_walker *w = x->walkers;
+        x->walkers = w->next;
+        graph_walker_free(w);
+    }
+    graph_walker_free(x->linker);
+    lock_destroy(&x->guard);
+    memory_free(x->centres);
+    memory_free(x->floats);
+    memory_free(x->item);
+    memory_free(x);
+}
+
+/* ---- versions ---- */
+
+static void own_free(vector_own *own)
+{
+    if (!own)
+        return;
+    memory_free(own->written);
+    memory_free(own->taken);
+    memory_free(own);
+}
+
+static void version_free(version *head)
+{
+    vector_version *v = (vector_version *)head;
+
+    own_free(v->own);
+    vector_index_drop(v->of);
+    memory_free(v);
+}
+
+static vector_version *version_over(vector_index *x)
+{
+    vector_version *v = memory_zeroed(sizeof *v);
+
+    if (!v)
+        return NULL;
+    atomic_init(&v->head.references, 1);
+    v->head.free = version_free;
+    v->of = x;
+    atomic_fetch_add(&x->references, 1);
+    return v;
+}
+
+vector_version *vector_version_new(vector_index *x)
+{
+    vector_version *v = version_over(x);
+
+    if (!v)
+        return NULL;
+    v->number = 1;
+    v->nodes = x->node_count;
+    v->entries = x->entry_count;
+    v->sorted = x->sorted;
+    v->docs = x->entry_count;
+    return v;
+}
+
+vector_version *vector_new(const index_spec *spec, const type *t)
+{
+    vector_index *x = vector_index_new(spec, t);
+    vector_version *v = x ? vector_version_new(x) : NULL;
+
+    if (x)
+        vector_index_drop(x);
+    return v;
+}
+
+vector_version *vector_begin(const vector_version *v)
+{
+    vector_own *own = memory_zeroed(sizeof *own);
+    vector_version *next = own && v->number < NUMBER_NEVER - 2 ? version_over(v->of) : NULL;
+
+    if (!next) {
+        memory_free(own);
+        return NULL;
+    }
+    const vector_index *x = v->of; /* which may hold entries of blocks that were put back */
+    *own = (vector_own){.first_node = x->node_count, .first_entry = x->entry_count, .sorted = x->sorted};
+    next->own = own;
+    next->number = v->number + 1;
+    next->nodes = x->node_count;
+    next->entries = x->entry_count;
+    next->sorted = x->sorted;
+    next->docs = v->docs;
+    return next;
+}
+
+const int64_t *vector_written(const vector_version *own, size_t *count)
+{
+    *count = own->own->written_count;
+    return own->own->written;
+}
+
+void vector_land(vector_version *own)
+{
+    own_free(own->own);
+    own->own = NULL;
+}
+
+/* ---- finding a document ---- */
+
+static int64_t id_at(const vector_index *x, uint32_t entry)
+{
+    return vector_entry_at(x, entry)->id;
+}
+
+bool vector_find_sorted(const vector_version *v, int64_t id, uint32_t *from)
+{
+    const vector_index *x = v->of;
+    uint32_t low = *from, high, step = 1;
+
+    if (low >= v->sorted)
+        return false;
+    int64_t first = id_at(x, low);
+    if (id < first && low > 0)
+        first = id_at(x, low = 0);
+    *from = low;
+    if (id <= first)
+        return id == first;
+    /* Ids mostly follow one another: the entry is then as far on as the id is. */
+    uint64_t ahead = (uint64_t)id - (uint64_t)first;
+    if (ahead < v->sorted - low && id_at(x, low + (uint32_t)ahead) == id) {
+        *from = low + (uint32_t)ahead;
+        return true;
+    }
+    while (step < v->sorted - low && id_at(x, low + step) < id) {
+        low += step;
+        step *= 2;
+    }
+    high = step < v->sorted - low ? low + step : v->sorted; /* the first not below it is in low+1 .. high */
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (id_at(x, middle) < id)
+            low = middle;
+        else
+            high = middle;
+    }
+    *from = high;
+    return high < v->sorted && id_at(x, high) == id;
+}
+
+/* The newest entry of an id past the sorted ones. Under the guard, or the writer's. */
+static bool find_late(const vector_index *x, int64_t id, uint32_t *entry, uint32_t *at)
+{
+    bool started = false;
+
+    while (number_table_next(&x->by_id, hash_id(id), at, &started, entry))
+        if (id_at(x, *entry) == id)
+            return true;
+    return false;
+}
+
+int vector_find(const vector_version *v, int64_t id, uint32_t *entry)
+{
+    vector_index *x = v->of;
+    uint32_t at = 0;
+    bool any = vector_find_sorted(v, id, &at);
+
+    if (any && vector_sees(v, vector_entry_at(x, at))) {
+        *entry = at;
+        return FENEC_OK;
+    }
+    lock_take(&x->guard);
+    bool late = find_late(x, id, entry, &at);
+    lock_leave(&x->guard);
+    if (late && vector_sees(v, vector_entry_at(x, *entry)))
+        return FENEC_OK;
+    /* An older entry is not found any more once a newer one stands in the table. */
+    return late ? ENTRY_UNCLEAR : FN_END;
+}
+
+/* ---- the writer's additions ---- */
+
+static _Atomic(uint32_t) *last_of(const vector_index *x, uint32_t node)
+{
+    return slab_word(&x->last, node);
+}
+
+bool vector_add_node(vector_index *x, const uint8_t *item, uint32_t *node)
+{
+    uint32_t n = x->node_count;
+
+    if (n >= GRAPH_NODES_MAX - 1 || !slab_reserve(&x->vectors, n + 1) || !slab_reserve(&x->last, n + 1))
+        return false;
+    memcpy(slab_at(&x->vectors, n), item, x->how.item);
+    atomic_store_explicit(last_of(x, n), ENTRY_NONE, memory_order_relaxed);
+    x->node_count++;
+    *node = n;
+    return true;
+}
+
+static uint32_t next_of(const vector_index *x, uint32_t entry)
+{
+    return atomic_load_explicit(&vector_entry_at(x, entry)->next, memory_order_acquire);
+}
+
+static void set_next(const vector_index *x, uint32_t entry, uint32_t next)
+{
+    atomic_store_explicit(&vector_entry_at(x, entry)->next, next, memory_order_release);
+}
+
+/* Where in the ring after `last` the id belongs: the entry before it. False: it is too far to look. */
+static bool find_before(const vector_index *x, uint32_t last, int64_t id, uint32_t *before)
+{
+    uint32_t at = last;
+
+    for (int i = 0; i < RING_STEPS; i++) {
+        uint32_t next = next_of(x, at);
+        if (id < id_at(x, next)) {
+            *before = at;
+            return true;
+        }
+        at = next;
+    }
+    return false;
+}
+
+static void join_ring(vector_index *x, uint32_t entry, uint32_t node, int64_t id)
+{
+    uint32_t last = atomic_load_explicit(last_of(x, node), memory_order_relaxed), before;
+    uint32_t mixed = last & RING_MIXED, tail = last & ~RING_MIXED;
+
+    if (tail == ENTRY_NONE) {
+        set_next(x, entry, entry);
+        atomic_store_explicit(last_of(x, node), entry, memory_order_release);
+        return;
+    }
+    if (!mixed && id < id_at(x, tail) && find_before(x, tail, id, &before)) {
+        set_next(x, entry, next_of(x, before));
+        set_next(x, before, entry);
+        return;
+    }
+    if (id < id_at(x, tail))
+        mixed = RING_MIXED;
+    set_next(x, entry, next_of(x, tail));
+    set_next(x, tail, entry);
+    atomic_store_explicit(last_of(x, node), entry | mixed, memory_order_release);
+}
+
+/* Makes the entry the newest of its id. There is room. */
+static void note_newest(vector_index *x, uint32_t entry)
+{
+    uint32_t there, at = 0;
+    int64_t id = id_at(x, entry);
+
+    lock_take(&x->guard);
+    if (find_late(x, id, &there, &at))
+        number_table_replace(&x->by_id, at, entry);
+    else
+        number_table_put(&x->by_id, entry);
+    lock_leave(&x->guard);
+}
+
+bool vector_add_entry(vector_index *x, int64_t id, uint32_t node, uint32_t number)
+{
+    uint32_t n = x->entry_count;
+    bool in_order = n == x->sorted && (n == 0 || id_at(x, n - 1) < id);
+
+    if (n >= ENTRY_NONE - 1 || !slab_reserve(&x->entries, n + 1))
+        return false;
+    if (!in_order) {
+        lock_take(&x->guard);
+        bool room = number_table_room(&x->by_id, 1);
+        lock_leave(&x->guard);
+        if (!room)
+            return false;
+    }
+    vector_entry *e = vector_entry_at(x, n);
+    e->id = id;
+    e->node = node;
+    atomic_store_explicit(&e->added, number, memory_order_relaxed);
+    atomic_store_explicit(&e->gone, NUMBER_NEVER, memory_order_relaxed);
+    join_ring(x, n, node, id);
+    x->entry_count++;
+    x->sorted += in_order;
+    if (!in_order)
+        note_newest(x, n);
+    return true;
+}
+
+/* The table of nodes by vector is made by the first write, not by who only reads. */
+static bool know_vectors(vector_index *x)
+{
+    if (x->knows_vectors)
+        return true;
+    if (!number_table_room(&x->by_vector, x->node_count))
+        return false;
+    for (uint32_t i = 0; i < x->node_count; i++)
+        number_table_put(&x->by_vector, i);
+    x->knows_vectors = true;
+    return true;
+}
+
+static bool find_node(const vector_index *x, const uint8_t *item, uint32_t *node)
+{
+    const uint64_t hash = hash64(item, x->how.item);
+    bool started = false;
+    uint32_t at = 0;
+
+    while (number_table_next(&x->by_vector, hash, &at, &started, node))
+        if (memcmp(slab_at(&x->vectors, *node), item, x->how.item) == 0)
+            return true;
+    return false;
+}
+
+static bool make_node(vector_index *x, uint32_t *node)
+{
+    if (!number_table_room(&x->by_vector, 1) || !vector_add_node(x, x->item, node))
+        return false;
+    number_table_put(&x->by_vector, *node);
+    return true;
+}
+
+/* ---- a block's writes ---- */
+
+static bool room_for(void **list, size_t count, size_t *cap, size_t item)
+{
+    if (count < *cap)
+        return true;
+    size_t grown = *cap ? *cap * 2 : 16;
+    void *more = memory_resize(*list, grown * item);
+    if (!more)
+        return false;
+    *list = more;
+    *cap = grown;
+    return true;
+}
+
+static int take_away(vector_version *v, int64_t id, error *err)
+{
+    vector_own *own = v->own;
+    uint32_t entry;
+
+    if (vector_find(v, id, &entry) != FENEC_OK)
+        return FENEC_OK;
+    if (entry < own->first_entry) {
+        if (!room_for((void **)&own->taken, own->taken_count, &own->taken_cap, sizeof *own->taken))
+            return fail_memory(err);
+        own->taken[own->taken_count++] = entry;
+    }
+    atomic_store_explicit(&vector_entry_at(v->of, entry)->gone, v->number, memory_order_relaxed);
+    atomic_fetch_add(&v->of->gone, 1);
+    v->docs--;
+    return FENEC_OK;
+}
+
+static int add(vector_version *v, int64_t id, const uint8_t *floats, error *err)
+{
+    vector_index *x = v->of;
+    uint32_t node;
+
+    memcpy(x->floats, floats, (size_t)x->how.dimension * sizeof *x->floats);
+    codec_encode(&x->how, x->floats, x->item);
+    if (!know_vectors(x) || (!find_node(x, x->item, &node) && !make_node(x, &node)) ||
+        !vector_add_entry(x, id, node, v->number))
+        return fail_memory(err);
+    v->own->joins |= node < v->own->first_node;
+    v->docs++;
+    return FENEC_OK;
+}
+
+int vector_write(vector_version *v, int64_t id, const uint8_t *floats, error *err)
+{
+    vector_own *own = v->own;
+
+    if (!room_for((void **)&own->written, own->written_count, &own->written_cap, sizeof *own->written))
+        return fail_memory(err);
+    own->written[own->written_count++] = id;
+    int rc = take_away(v, id, err);
+    if (rc == FENEC_OK && floats)
+        rc = add(v, id, floats, err);
+    v->nodes = v->of->node_count;
+    v->entries = v->of->entry_count;
+    v->sorted = v->of->sorted;
+    return rc;
+}
+
+/* Nobody else has seen the nodes of the block, nor its entries but for those in rings of other nodes. */
+void vector_undo(vector_version *v)
+{
+    vector_index *x = v->of;
+    vector_own *own = v->own;
+    uint32_t gone = 0;
+
+    if (!own)
+        return;
+    for (uint32_t i = own->first_node; x->knows_vectors && i < x->node_count; i++)
+        number_table_erase(&x->by_vector, i);
+    lock_take(&x->guard);
+    for (uint32_t i = own->first_entry; i < x->entry_count; i++) {
+        vector_entry *e = vector_entry_at(x, i);
+        gone += atomic_load_explicit(&e->gone, memory_order_relaxed) == v->number;
+        atomic_store_explicit(&e->gone, 0, memory_order_relaxed);
+        atomic_store_explicit(&e->added, NUMBER_NEVER, memory_order_relaxed);
+        number_table_erase(&x->by_id, i);
+    }
+    lock_leave(&x->guard);
+    for (size_t i = 0; i < own->taken_count; i++) {
+        atomic_store_explicit(&vector_entry_at(x, own->taken[i])->gone, NUMBER_NEVER, memory_order_relaxed);
+        if (own->taken[i] >= own->sorted)
+            note_newest(x, own->taken[i]); /* room: what stood in its place has left */
+    }
+    atomic_fetch_sub(&x->gone, gone + (uint32_t)own->taken_count);
+    x->node_count = own->first_node;
+    if (own->joins)
+        return; /* their numbers stay theirs: a reader may be at one of them */
+    x->entry_count = own->first_entry;
+    x->sorted = own->sorted;
+}
+
+bool vector_is_exact(const vector_version *v)
+{
+    return v->of->how.kind == CODEC_FLOAT || v->of->how.kind == CODEC_HALF;
+}
