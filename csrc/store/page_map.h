@@ -7,8 +7,8 @@
  *   - Frames up to a commit never change until the log begins anew. walRestartLog does that at the first frame
  *     a writer writes, and only where the log was folded in whole when its transaction began (its read lock is
  *     0) and no reader holds a read lock but 0.
- *   - A checkpoint copies no frame behind the mark of any reader's lock 1 to 4 (walCheckpoint, mxSafeFrame), and
- *     none at all, nor does it cut the file, while some reader holds lock 0.
+ *   - A checkpoint copies no frame behind the mark of any reader's lock 1 to 4 (walCheckpoint, mxSafeFrame),
+ *     and none at all, nor does it cut the file, while some reader holds lock 0.
  *   - walTryBeginRead gives a snapshot lock 0 only where the log is folded in whole, nBackfill = mxFrame;
  *     else a lock whose mark is at most the snapshot's last frame.
  *
@@ -16,14 +16,14 @@
  * way), so the store knows at every moment which of these holds, as a `log_view`:
  *
  *   PINNED  Since the last commit no checkpoint has come to its end whole, nor is one under way that could. So
- *           nBackfill < mxFrame: a snapshot begun now holds lock 1 to 4, and as long as it lasts the log does not
- *           begin anew, and the main file changes in no page that has no frame up to the snapshot's last.
+ *           nBackfill < mxFrame: a snapshot begun now holds lock 1 to 4, and as long as it lasts the log does
+ *           not begin anew, and the main file changes in no page that has no frame up to the snapshot's last.
  *           A commit makes it so, also one beside a checkpoint: that one's pinned reader keeps nBackfill at or
  *           below a commit before. A checkpoint that stops short leaves it so.
  *   WHOLE   A checkpoint came to its end, and nothing was committed since. The main file alone is the snapshot,
  *           whichever lock it holds: with lock 0 nothing is copied into the file, with another the log neither
- *           begins anew nor is anything copied that is newer than a mark at or below what is in the file already.
- *           An empty log at open is the same case.
+ *           begins anew nor is anything copied that is newer than a mark at or below what is in the file
+ *           already. An empty log at open is the same case.
  *   UNSURE  Anything else: a checkpoint is under way, a commit or checkpoint failed, the log was recovered and
  *           nothing committed since. Rows are then read through SQLite.
  *

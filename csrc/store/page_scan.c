@@ -64,8 +64,8 @@ static bool read_part(page_walk *w, uint32_t page, uint8_t *to, uint32_t len)
 {
     uint32_t frame = frame_of(w, page);
 
-    if (frame)
-        return read_bytes(w->log, to, len, LOG_HEAD_BYTES + (int64_t)(frame - 1) * FRAME_BYTES + FRAME_BYTES - PAGE_BYTES);
+    if (frame) /* its page ends where the next frame begins */
+        return read_bytes(w->log, to, len, LOG_HEAD_BYTES + (int64_t)frame * FRAME_BYTES - PAGE_BYTES);
     return read_bytes(w->file, to, len, (int64_t)(page - 1) * PAGE_BYTES);
 }
 
@@ -187,7 +187,8 @@ static const uint8_t *read_leaf(page_walk *w, uint32_t page)
         if (!spend(w, page))
             return NULL;
         while (count < w->ahead && l->next + count - 1 <= l->cells &&
-               child_of(l, l->next + count - 1) == page + count && !frame_of(w, page + count) && spend(w, page + count))
+               child_of(l, l->next + count - 1) == page + count && !frame_of(w, page + count) &&
+               spend(w, page + count))
             count++;
         if (!read_bytes(w->file, w->leaves, count * PAGE_BYTES, (int64_t)(page - 1) * PAGE_BYTES))
             return NULL;
@@ -334,11 +335,10 @@ static page_end walk(page_walk *w, page_scan *scan, uint32_t root)
         page_end how = visit_leaf(w, scan, leaf, is_first, &more);
         count_rows(w->c, w->visited);
         /* A visit that reads may have met an error upon which SQLite ends the transaction. */
-        if (how != PAGE_STOPPED || more)
-            if (sqlite3_get_autocommit(w->c->db)) {
-                scan->rc = SQLITE_ABORT_ROLLBACK;
-                return PAGE_FAILED;
-            }
+        if ((more || how != PAGE_STOPPED) && sqlite3_get_autocommit(w->c->db)) {
+            scan->rc = SQLITE_ABORT_ROLLBACK;
+            return PAGE_FAILED;
+        }
         if (!more)
             return how;
         how = next_leaf(w, &leaf);
@@ -420,7 +420,8 @@ static bool start(page_walk *w)
     w->file = w->log = NULL;
     w->ahead = 1;
     w->ahead_first = w->ahead_count = 0;
-    if (sqlite3_file_control(w->c->db, "main", SQLITE_FCNTL_FILE_POINTER, &w->file) || !w->file || !w->file->pMethods)
+    if (sqlite3_file_control(w->c->db, "main", SQLITE_FCNTL_FILE_POINTER, &w->file) || !w->file ||
+        !w->file->pMethods)
         return false;
     if (view->state == LOG_PINNED) {
         if (sqlite3_file_control(w->c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &w->log) || !w->log ||

@@ -96,8 +96,8 @@ static bool compare_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
     int64_t other_id;
     error ignored;
 
-    both->differs = cursor_next_row(&both->rows, &other_id, &other, &other_len, &ignored) != FENEC_OK || id != other_id ||
-                    len != other_len || memcmp(bytes, other, len) != 0;
+    both->differs = cursor_next_row(&both->rows, &other_id, &other, &other_len, &ignored) != FENEC_OK ||
+                    id != other_id || len != other_len || memcmp(bytes, other, len) != 0;
     return !both->differs;
 }
 

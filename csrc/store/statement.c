@@ -96,8 +96,8 @@ static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *na
         [ROWS_SCAN_IDS] = "select id from %s where fenec_visit(rec, id) order by id",
         [ROWS_SCAN_PART] = "select id from %s where id between ?1 and ?2 and fenec_visit(rec) order by id",
         [ROWS_SCAN_PART_IDS] = "select id from %s where id between ?1 and ?2 and fenec_visit(rec, id) order by id",
-        [ROWS_ROOT] = "select rootpage from sqlite_schema where name = '%s' and type = 'table' and "
-                      "sql like 'create table % (id integer primary key, rec blob not null)'",
+        [ROWS_ROOT] = ("select rootpage from sqlite_schema where name = '%s' and type = 'table' and "
+                       "sql like 'create table % (id integer primary key, rec blob not null)'"),
         [ROWS_LISTED] = "select r.id from fenec_listed l cross join %s r on r.id = l.id where fenec_visit(r.rec, r.id)",
         [ENTRIES_SCAN] = "select id from %s where key >= ?1 and key < ?2 and fenec_visit(key, id) order by key, id",
         [ENTRY_FIRST] = "select id from %s where key = ?1 and id > ?2 order by id limit 1",
