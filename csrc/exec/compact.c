@@ -2,10 +2,12 @@
 
 #include <inttypes.h>
 
+#include "base/machine.h"
 #include "exec/ddl.h"
 #include "exec/scratch.h"
 
 #define ROWS_A_BLOCK 256
+#define DEAD_BYTES_MIN ((uint64_t)64 * 1024 * 1024)
 
 /* Writes a record anew without the fields that are gone, where it holds a value of one. */
 static int rewrite(const collection *of, const row *old, arena *a, error *err)
@@ -133,8 +135,10 @@ int compact_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t
         uint64_t shape = 0;
         int64_t to = 0;
         bool done = false;
-        while (rc == FENEC_OK && !done)
+        while (rc == FENEC_OK && !done) {
             rc = go_on(w, numbers[i], &shape, &to, &done, memory, ticket, err);
+            store_give_way(w->s);
+        }
     }
     if (rc == FENEC_OK)
         rc = store_shrink(w->s, &bytes, err);
@@ -146,4 +150,36 @@ int compact_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t
     else
         answer_ok(out, "compacted: %" PRIu64 " bytes reclaimed", bytes);
     return out->failed ? fail_memory(err) : FENEC_OK;
+}
+
+/* ---- by itself ---- */
+
+bool compact_is_due(uint64_t file, uint64_t dead, uint64_t memory)
+{
+    if (dead < DEAD_BYTES_MIN)
+        return false;
+    return dead >= file - dead || file >= memory - memory / 4;
+}
+
+void compact_look(writer *w, scratch *memory, uint64_t page_memory)
+{
+    const stmt all = {.kind = STMT_COMPACT};
+    uint64_t file = 0, dead = 0, ticket = 0;
+    buffer unheard;
+    error err;
+    block b;
+
+    error_init(&err);
+    if (block_begin(&b, w, false, memory, &err) != FENEC_OK)
+        return;
+    int rc = store_weigh(b.c, &file, &dead, &err);
+    bool free_to = rc == FENEC_OK && !w->builds && !atomic_load(&w->compacting);
+    block_rollback(&b);
+    if (!free_to || dead < DEAD_BYTES_MIN || !compact_is_due(file, dead, page_memory ? page_memory : machine_memory()))
+        return;
+    buffer_init(&unheard);
+    if (compact_run(w, &all, memory, &unheard, &ticket, &err) == FENEC_OK)
+        store_wait(w->s, ticket, &err);
+    changes_reset(&memory->noted);
+    buffer_clear(&unheard);
 }

@@ -10,6 +10,7 @@
 #include "exec/compact.h"
 #include "exec/ddl.h"
 #include "exec/exact.h"
+#include "exec/keeper.h"
 #include "exec/schema.h"
 #include "exec/search.h"
 #include "exec/text_cache.h"
@@ -21,6 +22,7 @@ struct database {
     writer w;
     text_cache *texts;
     unbuilt unbuilt;
+    keeper *keeper; /* NULL: nobody looks */
     _Atomic(bool) closed;
 };
 
@@ -84,12 +86,21 @@ static int load(database *d, error *err)
     return rc;
 }
 
+static void look_after(void *d)
+{
+    database_look(d, 0);
+}
+
 int database_open(database **out, const uint8_t *file, size_t file_len, uint32_t flags, error *err)
 {
     const store_options options = {.path = file,
                                    .path_len = file_len,
                                    .no_sync = (flags & FENEC_OPEN_NO_SYNC) != 0};
-    return database_open_with(out, &options, err);
+    int rc = database_open_with(out, &options, err);
+
+    if (rc == FENEC_OK && file && (flags & FENEC_OPEN_NO_AUTO_COMPACT) == 0)
+        (*out)->keeper = keeper_start(look_after, *out);
+    return rc;
 }
 
 int database_open_with(database **out, const store_options *options, error *err)
@@ -131,6 +142,8 @@ int database_close(database *d, error *err)
     int rc = store_check_fork(d->w.s, err);
     if (rc != FENEC_OK)
         return rc;
+    keeper_stop(d->keeper);
+    d->keeper = NULL;
     maintenance_stop(d->w.behind);
     return store_close(d->w.s, err);
 }
@@ -616,6 +629,17 @@ int database_flush(database *d, error *err)
 int database_checkpoint(database *d, error *err)
 {
     return store_checkpoint(d->w.s, err);
+}
+
+void database_look(database *d, uint64_t memory)
+{
+    text_use use = {0};
+    error unused;
+
+    error_init(&unused);
+    if (text_begin(d->texts, NULL, 0, &use, &unused) == FENEC_OK)
+        compact_look(&d->w, use.memory, memory);
+    text_end(d->texts, &use);
 }
 
 /* What a file declares without entries is built, search indexes are read and linked. */

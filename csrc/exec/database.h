@@ -50,6 +50,10 @@ int database_changes(database *d, uint64_t since, buffer *out, error *err);
 int database_sync(database *d, error *err);
 int database_flush(database *d, error *err);
 int database_checkpoint(database *d, error *err);
+
+/* What an open file does every five seconds, unless opened with NO_AUTO_COMPACT: see compact_look. */
+void database_look(database *d, uint64_t memory);
+
 int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out, error *err);
 
 #endif

@@ -31,6 +31,7 @@ static const char *const fixed_sql[FIXED_COUNT] = {
     [FIXED_MARK_UNDO] = "rollback to mark",
     [FIXED_MARK_END] = "release mark",
     [FIXED_FREE] = "pragma freelist_count",
+    [FIXED_PAGES] = "pragma page_count",
     [FIXED_VACUUM] = "pragma incremental_vacuum(64)",
 };
 

@@ -43,7 +43,7 @@ void durable_leave(store *s)
     lock_take(&s->durable);
     s->left++;
     s->long_block = false;
-    if (s->gathering)
+    if (s->gathering || s->giving_way)
         condition_broadcast(&s->moved);
     lock_leave(&s->durable);
 }
@@ -139,6 +139,17 @@ int durable_wait(store *s, uint64_t ticket, error *err)
     bool synced = s->synced >= ticket;
     lock_leave(&s->durable);
     return synced ? FENEC_OK : durable_refused(s, err);
+}
+
+void store_give_way(store *s)
+{
+    lock_take(&s->durable);
+    uint64_t asked = atomic_load(&s->entered);
+    s->giving_way++;
+    while (s->left < asked)
+        condition_wait(&s->moved, &s->durable);
+    s->giving_way--;
+    lock_leave(&s->durable);
 }
 
 int store_wait(store *s, uint64_t ticket, error *err)

@@ -40,6 +40,7 @@ typedef enum fixed {
     FIXED_MARK_UNDO,
     FIXED_MARK_END,
     FIXED_FREE,
+    FIXED_PAGES,
     FIXED_VACUUM,
     FIXED_COUNT
 } fixed;
@@ -132,6 +133,7 @@ struct store {
     uint64_t released;       /* by the last one */
     bool syncing;            /* a leader is at it */
     bool gathering;          /* and waits for blocks to land */
+    int giving_way;          /* threads in store_give_way */
     bool long_block;         /* nobody waits for the block under way */
     char reason[200];        /* of `refused` */
 

@@ -447,24 +447,22 @@ int store_shrink(store *s, uint64_t *bytes, error *err)
             *bytes += (uint64_t)given * PAGE_BYTES;
         if (!more)
             return code;
+        store_give_way(s);
     }
 }
 
-int store_free_bytes(store *s, uint64_t *bytes, error *err)
+int store_weigh(conn *c, uint64_t *file, uint64_t *dead, error *err)
 {
-    conn *c;
-    version *v;
-    int64_t pages = 0;
+    int64_t pages = 0, unused = 0;
+    int rc = conn_step(c, FIXED_PAGES, &pages);
 
-    int code = store_read(s, &c, &v, err);
-    if (code)
-        return code;
-    int rc = conn_step(c, FIXED_FREE, &pages);
-    code = rc ? conn_fail(c, rc, "cannot count free pages", err) : FENEC_OK;
-    store_read_end(c);
-    if (code == FENEC_OK)
-        *bytes = (uint64_t)pages * PAGE_BYTES;
-    return code;
+    if (rc == SQLITE_OK)
+        rc = conn_step(c, FIXED_FREE, &unused);
+    if (rc)
+        return conn_fail(c, rc, "cannot count pages", err);
+    *file = (uint64_t)pages * PAGE_BYTES;
+    *dead = (uint64_t)unused * PAGE_BYTES;
+    return FENEC_OK;
 }
 
 static uint64_t file_size(store *s, int which)

@@ -77,6 +77,10 @@ void store_write_leave(conn *c);
 int store_savepoint(conn *c, error *err);
 int store_savepoint_undo(conn *c, error *err);
 
+/* Lets the blocks go first that wait for the writer's lock now: for those who take it again and again, in
+ * short blocks, behind everybody else. No lock may be held. */
+void store_give_way(store *s);
+
 /* Waits until the block of that ticket is durable, syncing for everybody who has landed where nobody else
  * is at it. Does nothing for 0, NO_SYNC and memory. No lock may be held. IO: then and from now on. */
 int store_wait(store *s, uint64_t ticket, error *err);
@@ -88,8 +92,8 @@ int store_checkpoint(store *s, error *err); /* log folded into the file, free pa
 /* Gives free pages back to the file system in short write transactions; *bytes is what the file lost. */
 int store_shrink(store *s, uint64_t *bytes, error *err);
 
-/* Free pages of the newest committed state, which store_shrink would give back. */
-int store_free_bytes(store *s, uint64_t *bytes, error *err);
+/* Of the state that the block or snapshot sees: bytes of the file, and how many of them are free pages. */
+int store_weigh(conn *c, uint64_t *file, uint64_t *dead, error *err);
 
 /* Bytes of the main file and of its log, as the file system tells; 0 for memory. */
 void store_sizes(store *s, uint64_t *file, uint64_t *log);
