@@ -1,4 +1,5 @@
-/* search_bed.h - a text index for a test beside a model of it: texts by id, and BM25 worked out from them. */
+/* search_bed.h - a text index for a test beside a model of it: texts by id, and BM25 worked out from them. The
+ * documents may be others, drawn by the test. */
 #ifndef SEARCH_BED_H
 #define SEARCH_BED_H
 
@@ -19,6 +20,8 @@ typedef struct bed_text {
     int count;
     char words[BED_WORDS][12];
     char text[BED_WORDS * 13];
+    const uint8_t *bytes; /* what is indexed */
+    size_t len;
 } bed_text;
 
 typedef struct search_bed {
@@ -28,6 +31,7 @@ typedef struct search_bed {
     index_spec spec;
     bed_text *texts; /* by id, from 1 */
     uint64_t random;
+    void (*draw)(struct search_bed *b, bed_text *t);
     error err;
 } search_bed;
 
@@ -55,6 +59,8 @@ static inline void bed_text_draw(search_bed *b, bed_text *t)
         bed_word(b, t->words[i]);
         len += (size_t)snprintf(t->text + len, sizeof t->text - len, "%s%s", i ? " " : "", t->words[i]);
     }
+    t->bytes = (const uint8_t *)t->text;
+    t->len = len;
 }
 
 static inline int bed_source(void *from, int64_t id, const uint8_t **text, size_t *len, error *err)
@@ -64,8 +70,8 @@ static inline int bed_source(void *from, int64_t id, const uint8_t **text, size_
     (void)err;
     if (id < 1 || id > BED_IDS || !b->texts[id].there)
         return FN_END;
-    *text = (const uint8_t *)b->texts[id].text;
-    *len = strlen(b->texts[id].text);
+    *text = b->texts[id].bytes;
+    *len = b->texts[id].len;
     return FENEC_OK;
 }
 
@@ -84,7 +90,7 @@ static inline int bed_read(search_bed *b)
 
 static inline void search_bed_open(search_bed *b)
 {
-    *b = (search_bed){.spec = {.kind = INDEX_TEXT, .k1_hundredths = 90, .b_hundredths = 40, .prefix_min = 3}};
+    *b = (search_bed){.draw = bed_text_draw, .spec = {.kind = INDEX_TEXT, .k1_hundredths = 90, .b_hundredths = 40, .prefix_min = 3}};
     b->s = make_store(NULL, false);
     b->cache = row_cache_new(ROW_CACHE_BYTES);
     b->texts = calloc(BED_IDS + 1, sizeof *b->texts);
@@ -99,6 +105,129 @@ static inline void search_bed_close(search_bed *b)
     end_store(b->s);
     row_cache_free(b->cache);
     free(b->texts);
+}
+
+/* ---- changes ---- */
+
+/* Writes a document's next text, or takes it away, in a block's own version and in the model. */
+static inline void bed_change(search_bed *b, text_version *own, conn *c, int id)
+{
+    bed_text *t = &b->texts[id];
+    error err;
+
+    if (t->there)
+        CHECK_INT(text_index_remove(own, c, id, t->bytes, t->len, &err), FENEC_OK);
+    t->there = false;
+    if (bed_below(b, 4) == 0)
+        return;
+    b->draw(b, t);
+    CHECK_INT(text_index_add(own, id, t->bytes, t->len, &err), FENEC_OK);
+}
+
+/* A block of some changes; one in four is put back. */
+static inline void bed_block(search_bed *b, bool flushes)
+{
+    bool undo = bed_below(b, 4) == 0;
+    bed_text *kept = malloc((BED_IDS + 1) * sizeof *kept);
+    uint64_t ticket;
+    version *none;
+    conn *c;
+    error err;
+
+    memcpy(kept, b->texts, (BED_IDS + 1) * sizeof *kept);
+    MUST(store_write(b->s, true, &c, &none, &err));
+    text_version *own = text_index_begin(b->v);
+    uint32_t count = 1 + bed_below(b, 60), first = bed_below(b, BED_IDS);
+    for (uint32_t i = 0; i < count; i++) {
+        bed_change(b, own, c, (int)(1 + (bed_below(b, 2) ? first + i : bed_below(b, BED_IDS)) % BED_IDS));
+        if (flushes && bed_below(b, 40) == 0)
+            CHECK_INT(text_index_flush(own, c, &err), FENEC_OK);
+    }
+    if (undo) {
+        text_index_undo(own);
+        store_write_rollback(c);
+        version_drop(&own->head);
+        memcpy(b->texts, kept, (BED_IDS + 1) * sizeof *kept);
+    } else {
+        CHECK_INT(text_index_land(own, c, &err), FENEC_OK);
+        MUST(store_write_commit(c, NULL, &ticket, &err));
+        text_index_landed(own);
+        version_drop(&b->v->head);
+        b->v = own;
+    }
+    free(kept);
+}
+
+/* A merge, with blocks beside it now and then. */
+static inline void bed_merge(search_bed *b)
+{
+    uint64_t ticket;
+    text_merge *m;
+    version *none;
+    conn *c;
+    error err;
+    int rc;
+
+    CHECK_INT(text_merge_new(&m, b->v, bed_below(b, 2), &err), FENEC_OK);
+    if (!m)
+        return;
+    do {
+        MUST(store_read(b->s, &c, &none, &err));
+        rc = text_merge_read(m, c, &err);
+        store_read_end(c);
+        CHECK(rc == FENEC_OK || rc == FN_END);
+        if (bed_below(b, 2))
+            bed_block(b, true);
+        MUST(store_write(b->s, true, &c, &none, &err));
+        CHECK_INT(text_merge_write(m, c, &err), FENEC_OK);
+        MUST(store_write_commit(c, NULL, &ticket, &err));
+    } while (rc == FENEC_OK);
+    if (bed_below(b, 2))
+        bed_block(b, false);
+    MUST(store_write(b->s, true, &c, &none, &err));
+    text_version *own = text_index_begin(b->v);
+    CHECK_INT(text_merge_land(m, own, c, &err), FENEC_OK);
+    CHECK_INT(text_index_land(own, c, &err), FENEC_OK);
+    MUST(store_write_commit(c, NULL, &ticket, &err));
+    text_index_landed(own);
+    version_drop(&b->v->head);
+    b->v = own;
+    do {
+        MUST(store_write(b->s, true, &c, &none, &err));
+        rc = text_merge_clean(m, c, &err);
+        MUST(store_write_commit(c, NULL, &ticket, &err));
+    } while (rc == FENEC_OK);
+    CHECK_INT(rc, FN_END);
+    text_merge_free(m);
+}
+
+static inline void bed_reopen(search_bed *b)
+{
+    version_drop(&b->v->head);
+    row_cache_free(b->cache);
+    b->cache = row_cache_new(bed_below(b, 2) ? ROW_CACHE_BYTES : 1);
+    b->v = NULL;
+    CHECK_INT(bed_read(b), FENEC_OK);
+}
+
+static inline int bed_filter(void *with, int64_t id, bool *pass, error *err)
+{
+    (void)err;
+    *pass = (uint64_t)id * 2654435761u % 97 < *(uint32_t *)with;
+    return FENEC_OK;
+}
+
+/* Any history of blocks, merges and reopens, with a look at what is found after each step. */
+static inline void bed_history(search_bed *b, void (*look)(search_bed *), long rounds)
+{
+    for (long i = 0; i < rounds; i++) {
+        bed_block(b, true);
+        if (bed_below(b, 6) == 0)
+            bed_merge(b);
+        if (bed_below(b, 10) == 0)
+            bed_reopen(b);
+        look(b);
+    }
 }
 
 /* ---- the model: BM25 over whole words, as chapter 4 section 4 has it ---- */

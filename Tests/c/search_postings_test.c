@@ -128,7 +128,7 @@ static void make_segment(made *m, uint32_t docs, uint32_t terms, uint64_t *state
     }
     draw_terms(m, state);
     MUST(store_write(m->s, true, &c, &none, &err));
-    segment_writer *w = segment_writer_new(3, put, c);
+    segment_writer *w = segment_writer_new(3, false, put, c);
     for (uint32_t i = 0; i < docs; i++)
         MUST(segment_writer_doc(w, m->ids[i], m->lengths[i], &err));
     for (uint32_t i = 0; i < terms; i++) {

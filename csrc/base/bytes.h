@@ -84,6 +84,12 @@ static inline uint64_t bytes_big_u64(const uint8_t *p)
     return n;
 }
 
+static inline void bytes_put_big_u32(uint8_t *p, uint32_t n)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(n >> (24 - 8 * i));
+}
+
 static inline void bytes_put_big_u64(uint8_t *p, uint64_t n)
 {
     for (int i = 0; i < 8; i++)

@@ -91,7 +91,7 @@ bool index_is_kept(const index_spec *spec, const catalog_field *field)
     if (spec->kind == INDEX_SORTED)
         return field->collate == COLLATION_NONE || collation_available();
     return spec->kind == INDEX_HASH || spec->kind == INDEX_UNIQUE || spec->kind == INDEX_GEO ||
-           spec->kind == INDEX_TEXT || spec->kind == INDEX_HNSW;
+           spec->kind == INDEX_TEXT || spec->kind == INDEX_HNSW || spec->kind == INDEX_INVERTED;
 }
 
 uint64_t index_order(const index_spec *spec, const catalog_field *field)

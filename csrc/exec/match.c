@@ -2,13 +2,11 @@
 
 #include <inttypes.h>
 
-#include "exec/access.h"
+#include "exec/candidates.h"
 #include "exec/node.h"
 #include "exec/search.h"
 #include "search/row_cache.h"
 #include "search/text_search.h"
-
-enum { NAMED_MAX = 2000 }; /* rows that an index names up to here are tested before anything is ranked */
 
 struct match_plan {
     const collection *of;
@@ -16,9 +14,7 @@ struct match_plan {
     const bound *query;
     uint32_t fuzzy;
     bool prefix;
-    const bound *filter; /* NULL: every row passes */
-    constants once;
-    access_plan access;
+    candidates_plan filter;
 };
 
 /* ---- binding ---- */
@@ -31,7 +27,7 @@ int match_bind(const match_clause *match, const catalog *cat, const collection *
     const path *on = &match->field;
     int32_t place = on->part_count == 1 ? collection_field(of, on->text, on->text_len) : -1;
     const catalog_index *x = place < 0 ? NULL : of->fields[place].index;
-    bound *asked = NULL, *filter = NULL;
+    bound *asked = NULL;
 
     if (!p)
         return fail_memory(err);
@@ -40,12 +36,9 @@ int match_bind(const match_clause *match, const catalog *cat, const collection *
                     of->name);
     *p = (match_plan){.of = of, .index = x, .fuzzy = match->fuzzy, .prefix = match->prefix};
     int rc = expr_bind(match->query, &values, a, &asked, err);
-    if (!rc)
-        rc = filter_bind(where, cat, of, &p->once, a, &filter, err);
     p->query = asked;
-    p->filter = filter;
     if (!rc)
-        rc = access_bind(of, filter, a, &p->access, err);
+        rc = candidates_bind(&p->filter, cat, of, where, a, err);
     if (!rc)
         *out = p;
     return rc;
@@ -90,92 +83,9 @@ static int judge_damage(const match_plan *p, const context *cx, int rc)
     return rc == ROW_DAMAGED ? search_damaged(cx->need, p->of, p->index) : rc;
 }
 
-/* ---- the filter ---- */
-
-typedef struct filtering {
-    const match_plan *p;
-    const context *cx;
-    explain *x;
-    constant *resolved;
-    scope s;
-    row at;
-    ids named; /* the rows that pass, where an index named them */
-    bool is_named;
-    uint64_t tested, passed;
-} filtering;
-
-static int test_row(filtering *f, bool *pass, error *err)
-{
-    f->tested++;
-    int rc = f->p->filter->test(f->p->filter, &f->s, pass, err);
-    f->passed += !rc && *pass;
-    return rc;
-}
-
-static int test_id(void *with, int64_t id, bool *pass, error *err)
-{
-    filtering *f = with;
-
-    if (f->is_named) {
-        *pass = f->named.count && integers_hold(f->named.at, (uint32_t)f->named.count, id);
-        return FENEC_OK;
-    }
-    arena_mark here = arena_here(f->cx->memory);
-    int rc = access_row(f->p->of, f->cx->c, id, &f->at, err);
-    if (!rc)
-        rc = test_row(f, pass, err);
-    arena_rewind(f->cx->memory, here);
-    return rc;
-}
-
-/* The rows that pass of the few that an index names. */
-static int test_named(filtering *f, access *a, error *err)
-{
-    access_rows rows;
-    arena_mark here = arena_here(f->cx->memory);
-    int rc = access_open(&rows, a, f->p->of, f->cx, f->resolved, false, err);
-
-    while (!rc && (rc = access_next(&rows, &f->at, err)) == FENEC_OK) {
-        bool pass = true;
-        if (!a->exact)
-            rc = test_row(f, &pass, err);
-        if (!rc && pass)
-            rc = ids_add(&f->named, f->at.id, err);
-        arena_rewind(f->cx->memory, here);
-    }
-    access_close(&rows);
-    rc = rc == FN_END ? ids_order(&f->named, err) : rc;
-    f->is_named = true;
-    explain_step(f->x, "filter: %s named %" PRId64 " rows, %zu pass", a->how, a->named, f->named.count);
-    return rc;
-}
-
-static int filtering_begin(filtering *f, const match_plan *p, const context *cx, explain *x, error *err)
-{
-    access a;
-
-    *f = (filtering){.p = p, .cx = cx, .x = x};
-    int rc = constants_resolve(&p->once, cx, x, &f->resolved, err);
-    f->s = (scope){.cx = cx, .row = &f->at, .memory = cx->memory, .resolved = f->resolved};
-    if (rc || !p->filter)
-        return rc;
-    rc = access_choose(&p->access, cx, f->resolved, INT64_MAX, &a, err);
-    if (rc)
-        return rc;
-    if (a.kind != ACCESS_SCAN && a.named <= NAMED_MAX)
-        rc = test_named(f, &a, err);
-    access_clear(&a);
-    return rc;
-}
-
-static void filtering_end(filtering *f)
-{
-    ids_clear(&f->named);
-}
-
 /* ---- running ---- */
 
-static int rank(const match_plan *p, const context *cx, filtering *f, best *top, arena *a, error *err)
+static int rank(const match_plan *p, const context *cx, const candidates *f, best *top, arena *a, error *err)
 {
     const text_version *v = NULL;
     analysis how;
@@ -184,7 +94,7 @@ static int rank(const match_plan *p, const context *cx, filtering *f, best *top,
 
     if (!rc)
         rc = find_index(p, cx, &v, err);
-    if (!rc && top->want && !(f->is_named && !f->named.count))
+    if (!rc && top->want && !candidates_are_none(f))
         rc = judge_damage(p, cx, text_rank(v, cx->c, &q, top, a, err));
     if (!rc)
         explain_step(f->x, "match: text index of `%s`, %" PRId64 " documents, %u terms asked, %zu rows ranked",
@@ -195,25 +105,24 @@ static int rank(const match_plan *p, const context *cx, filtering *f, best *top,
 int match_first(const match_plan *p, const context *cx, size_t want, best_row **out, size_t *count, explain *x,
                 error *err)
 {
-    filtering f;
+    candidates f;
     arena work; /* not cx->memory: what a test takes of that is given back */
     best top;
-    int rc = filtering_begin(&f, p, cx, x, err);
+    int rc = candidates_begin(&f, &p->filter, p->of, cx, x, err);
 
     arena_init(&work);
-    best_init(&top, want, &work, p->filter ? test_id : NULL, &f);
+    best_init(&top, want, &work, candidates_test_of(&f), &f);
     if (!rc)
         rc = rank(p, cx, &f, &top, &work, err);
-    if (!rc && p->filter && !f.is_named)
-        explain_step(x, "filter: tested on %" PRIu64 " candidates, %" PRIu64 " passed", f.tested, f.passed);
     if (!rc) {
+        candidates_explain(&f);
         best_finish(&top);
         *count = top.count;
         *out = arena_copy(cx->memory, top.rows, top.count * sizeof *top.rows);
         rc = *out ? FENEC_OK : fail_memory(err);
     }
     arena_clear(&work);
-    filtering_end(&f);
+    candidates_end(&f);
     return rc;
 }
 

@@ -1,9 +1,7 @@
 #include "exec/near.h"
 
-#include <inttypes.h>
-
-#include "base/bytes.h"
 #include "exec/near_point.h"
+#include "exec/near_sparse.h"
 #include "exec/near_vector.h"
 
 struct near_plan {
@@ -12,6 +10,7 @@ struct near_plan {
     const catalog_index *index;
     const bound *query;
     vector_ask ask;         /* over a vector */
+    sparse_ask sparse;      /* over a sparse one */
     pick_plan *pick;
     near_point_plan *point; /* over a geo field: does the whole of it */
 };
@@ -55,6 +54,13 @@ static int bind_ask(near_plan *p, const near_clause *near, const catalog *cat, c
     return rc ? rc : access_bind(p->of, filter, a, &ask->access, err);
 }
 
+static int bind_sparse(near_plan *p, const near_clause *near, const catalog *cat, const expr *where, arena *a,
+                       error *err)
+{
+    p->sparse = (sparse_ask){.of = p->of, .field = p->field, .index = p->index, .pick = p->pick, .exact = near->exact};
+    return candidates_bind(&p->sparse.filter, cat, p->of, where, a, err);
+}
+
 int near_bind(const near_clause *near, const catalog *cat, const collection *of, const expr *where, arena *a,
               near_plan **out, error *err)
 {
@@ -78,80 +84,12 @@ int near_bind(const near_clause *near, const catalog *cat, const collection *of,
             rc = pick_bind(cat, of, where, NULL, 0, all, all, a, &p->pick, err);
         if (!rc && p->index->spec.kind == INDEX_HNSW)
             rc = bind_ask(p, near, cat, where, a, err);
+        else if (!rc)
+            rc = bind_sparse(p, near, cat, where, a, err);
     }
     if (!rc)
         *out = p;
     return rc;
-}
-
-/* ---- sparse vectors: every row measured ---- */
-
-typedef struct measuring {
-    const near_plan *p;
-    const context *cx;
-    ranking *out;
-    value query;
-    uint64_t measured;
-} measuring;
-
-#define SPARSE_HEAD 4  /* bytes before a sparse value's entries */
-#define SPARSE_ENTRY 8 /* bytes of one */
-
-/* The sum over the dimensions of both. False: there is none. */
-static bool sparse_score(const value *a, const value *b, float *out)
-{
-    const uint8_t *x = a->bytes + SPARSE_HEAD, *y = b->bytes + SPARSE_HEAD;
-    const uint8_t *x_end = x + (size_t)a->count * SPARSE_ENTRY, *y_end = y + (size_t)b->count * SPARSE_ENTRY;
-    bool any = false;
-    double sum = 0;
-
-    while (x < x_end && y < y_end) {
-        uint32_t i = bytes_u32(x), k = bytes_u32(y);
-        if (i == k) {
-            sum += (double)bytes_f32(x + 4) * (double)bytes_f32(y + 4);
-            any = true;
-        }
-        x += i <= k ? SPARSE_ENTRY : 0;
-        y += k <= i ? SPARSE_ENTRY : 0;
-    }
-    *out = (float)sum;
-    return any;
-}
-
-static int measure_sparse(void *to, const row *r, error *err)
-{
-    measuring *n = to;
-    float score;
-    value v;
-    int rc = row_field(r, n->p->field->number, n->cx->memory, &v, err);
-
-    if (rc || v.kind != VALUE_SPARSE)
-        return rc;
-    n->measured++;
-    if (sparse_score(&n->query, &v, &score))
-        ranking_add(n->out, r->id, score);
-    return FENEC_OK;
-}
-
-static int measure_all(measuring *n, explain *x, error *err)
-{
-    picking k;
-    int rc = pick_begin(&k, n->p->pick, n->cx, x, err);
-
-    if (!rc)
-        rc = pick_each(&k, measure_sparse, n, err);
-    pick_end(&k);
-    explain_step(x, "near: every sparse vector measured, %" PRIu64, n->measured);
-    return rc;
-}
-
-static int near_sparse(const near_plan *p, const context *cx, const value *v, size_t want, ranking *out, explain *x,
-                       error *err)
-{
-    measuring n = {.p = p, .cx = cx, .out = out};
-    int rc = sparse_query(v, &p->field->type, p->field->name, cx->memory, &n.query, err);
-
-    return rc || !want ? rc : measure_all(&n, x, err);
 }
 
 /* ---- a run ---- */
@@ -163,6 +101,14 @@ static int near_dense(const near_plan *p, const context *cx, const value *v, siz
     int rc = vector_query(v, &p->field->type, p->field->name, cx->memory, &query, err);
 
     return rc ? rc : near_vector(&p->ask, cx, query, want, out, x, err);
+}
+
+static int near_entries(const near_plan *p, const context *cx, const value *v, ranking *out, explain *x, error *err)
+{
+    value query;
+    int rc = sparse_query(v, &p->field->type, p->field->name, cx->memory, &query, err);
+
+    return rc ? rc : near_sparse(&p->sparse, cx, &query, out, x, err);
 }
 
 static int take_point(void *to, const row *r, double metres, error *err)
@@ -184,7 +130,7 @@ int near_first(const near_plan *p, const context *cx, size_t want, ranking *out,
     } else if (!rc) {
         rc = expr_eval(p->query, &s, &v, err);
         if (!rc)
-            rc = dense ? near_dense(p, cx, &v, want, out, x, err) : near_sparse(p, cx, &v, want, out, x, err);
+            rc = dense ? near_dense(p, cx, &v, want, out, x, err) : near_entries(p, cx, &v, out, x, err);
     }
     ranking_finish(out);
     return rc;

@@ -9,7 +9,8 @@
 static const search_kind *kind_of(const catalog_index *x)
 {
     switch (x->spec.kind) {
-    case INDEX_TEXT: return &text_part;
+    case INDEX_TEXT:
+    case INDEX_INVERTED: return &text_part;
     case INDEX_HNSW: return &vector_part;
     default: return NULL;
     }

@@ -1,4 +1,4 @@
-/* text_merging.h - segments of @text indexes merged behind the writers. */
+/* text_merging.h - segments of @text and @inverted indexes merged behind the writers. */
 #ifndef EXEC_TEXT_MERGING_H
 #define EXEC_TEXT_MERGING_H
 

@@ -5,8 +5,21 @@
 #include "search/row_cache.h"
 #include "search/text_index.h"
 #include "store/row.h"
+#include "value/sparse.h"
 
 /* ---- reading ---- */
+
+/* What an index holds of a value: a text, or the entries of a sparse vector. False: nothing. */
+static bool content_of(const value *v, const uint8_t **bytes, size_t *len)
+{
+    *bytes = v->bytes;
+    *len = v->len;
+    if (v->kind == VALUE_SPARSE) {
+        *bytes = sparse_entries(v);
+        *len = (size_t)v->count * SPARSE_ENTRY;
+    }
+    return v->kind == VALUE_TEXT || v->kind == VALUE_SPARSE;
+}
 
 /* Texts of documents, as the block sees them. */
 typedef struct texts {
@@ -26,12 +39,8 @@ static int text_of(void *from, int64_t id, const uint8_t **text, size_t *len, er
     arena_reset(&t->memory);
     if (rc == FENEC_OK)
         rc = row_field(&r, t->field, &t->memory, &v, err);
-    if (rc == FENEC_OK && v.kind != VALUE_TEXT)
+    if (rc == FENEC_OK && !content_of(&v, text, len))
         rc = FN_END;
-    if (rc == FENEC_OK) {
-        *text = v.bytes;
-        *len = v.len;
-    }
     return rc;
 }
 
@@ -88,14 +97,16 @@ static int write(block *b, const catalog_index *x, version *own, int64_t id, con
                  error *err)
 {
     text_version *t = (text_version *)own;
+    const uint8_t *bytes;
+    size_t len;
     int rc = FENEC_OK;
 
     if (text_index_is_full(t, x->state != INDEX_READY))
         rc = flush(b, t, err);
-    if (rc == FENEC_OK && had->kind == VALUE_TEXT)
-        rc = text_index_remove(t, b->c, id, had->bytes, had->len, err);
-    if (rc == FENEC_OK && gets->kind == VALUE_TEXT)
-        rc = text_index_add(t, id, gets->bytes, gets->len, err);
+    if (rc == FENEC_OK && content_of(had, &bytes, &len))
+        rc = text_index_remove(t, b->c, id, bytes, len, err);
+    if (rc == FENEC_OK && content_of(gets, &bytes, &len))
+        rc = text_index_add(t, id, bytes, len, err);
     return rc;
 }
 

@@ -1,4 +1,4 @@
-/* text_part.h - @text indexes as a kind of search index: read, written and published with blocks. */
+/* text_part.h - @text and @inverted indexes as a kind of search index: read, written and published with blocks. */
 #ifndef EXEC_TEXT_PART_H
 #define EXEC_TEXT_PART_H
 

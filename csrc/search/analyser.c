@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/bytes.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "value/sparse.h"
 
 #define DOT_ABOVE 0x307u
 #define HELD 80 /* bytes: words up to here are folded without the heap */
@@ -160,7 +162,7 @@ static int visit_prefixes(analysing *a, const term *of)
 
 static int visit_term(analysing *a, term_kind kind, const uint8_t *bytes, size_t len, size_t start, size_t end)
 {
-    const term t = {.bytes = bytes, .len = len, .start = start, .end = end, .kind = kind};
+    const term t = {.bytes = bytes, .len = len, .start = start, .end = end, .kind = kind, .count = 1};
     int rc = a->visit(a->to, &t, a->err);
 
     return rc || !a->prefixes ? rc : visit_prefixes(a, &t);
@@ -221,6 +223,19 @@ static int visit_grams(analysing *a, const stretch *s)
     return rc;
 }
 
+static int visit_entries(const uint8_t *entries, size_t len, term_visit *visit, void *to, error *err)
+{
+    int rc = FENEC_OK;
+
+    for (const uint8_t *at = entries; !rc && len >= SPARSE_ENTRY; at += SPARSE_ENTRY, len -= SPARSE_ENTRY) {
+        uint8_t bytes[ENTRY_TERM];
+        bytes_put_big_u32(bytes, bytes_u32(at));
+        const term t = {.bytes = bytes, .len = sizeof bytes, .kind = TERM_ENTRY, .count = bytes_u32(at + 4)};
+        rc = visit(to, &t, err);
+    }
+    return rc;
+}
+
 int analyse(const analysis *how, const uint8_t *text, size_t len, term_visit *visit, void *to, error *err)
 {
     analysing a = {.how = how,
@@ -233,6 +248,8 @@ int analyse(const analysis *how, const uint8_t *text, size_t len, term_visit *vi
     stretch s;
     int rc = FENEC_OK;
 
+    if (how->weights)
+        return visit_entries(text, len, visit, to, err);
     buffer_init(&a.folded);
     buffer_init(&a.marked);
     while (!rc && stretch_next(text, len, &at, &s))

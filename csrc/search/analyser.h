@@ -1,5 +1,5 @@
 /* analyser.h - texts cut into terms, as chapter 4 section 2 has it: one routine for documents, queries and
- * marks, so that they can never disagree.
+ * marks, so that they can never disagree. Sparse vectors are cut here too, each entry of theirs being a term.
  *
  * A text is cut twice. A stretch is as many characters of words in a row as have one gram size: 0 where the
  * script has spaces between words, 2 or 3 where it has none. A stretch of size 0 is one word, folded; one of
@@ -17,21 +17,25 @@
 typedef struct analysis {
     uint32_t prefix_min, prefix_max; /* characters; max 0 or below min: no prefixes */
     bool chars;                      /* single characters of stretches of size 2 are terms too */
+    bool weights;                    /* no texts: entries of sparse vectors, as values hold them */
 } analysis;
 
-typedef enum term_kind { TERM_WORD, TERM_GRAM, TERM_PREFIX } term_kind;
+#define ENTRY_TERM 4 /* bytes of a term that is a dimension, the highest first */
+
+typedef enum term_kind { TERM_WORD, TERM_GRAM, TERM_PREFIX, TERM_ENTRY } term_kind;
 
 typedef struct term {
     const uint8_t *bytes; /* valid during the visit alone */
     size_t len;
     size_t start, end; /* bytes of the text it comes from; of a prefix those of the word it was cut from */
     term_kind kind;
+    uint32_t count; /* 1; of an entry the bits of its weight, which are not all 0 */
 } term;
 
 /* What each term is handed to, in order; another code than FENEC_OK ends the analysis and is its answer. */
 typedef int term_visit(void *to, const term *t, error *err);
 
-/* `text` is valid UTF-8. PANIC where memory ran out; what a visit answers. */
+/* `text` is valid UTF-8, or whole entries by ascending dimension. PANIC where memory ran out; what a visit answers. */
 int analyse(const analysis *how, const uint8_t *text, size_t len, term_visit *visit, void *to, error *err);
 
 typedef struct stretch {

@@ -334,7 +334,7 @@ typedef struct adding {
     buffer *distinct; /* NULL: nobody wants to know */
 } adding;
 
-static bool append(recent *r, list *l, uint32_t slot)
+static bool append(recent *r, list *l, recent_posting posting)
 {
     chunk *last = l->last;
 
@@ -352,7 +352,7 @@ static bool append(recent *r, list *l, uint32_t slot)
         l->last = last = fresh;
         l->used = 0;
     }
-    last->items[l->used++] = (recent_posting){slot, 1};
+    last->items[l->used++] = posting;
     atomic_store_explicit(&l->count, atomic_load_explicit(&l->count, memory_order_relaxed) + 1, memory_order_release);
     return true;
 }
@@ -378,7 +378,7 @@ static int add_term(void *to, const term *t, error *err)
         varint_put(a->distinct, t->len);
         buffer_put(a->distinct, t->bytes, t->len);
     }
-    return append(a->r, l, a->slot) ? FENEC_OK : fail_memory(err);
+    return append(a->r, l, (recent_posting){a->slot, t->count}) ? FENEC_OK : fail_memory(err);
 }
 
 /* The next slot, nobody's yet. */
@@ -396,11 +396,11 @@ static int begin_slot(recent *r, uint64_t block, const recent_slot *like, adding
     return FENEC_OK;
 }
 
-/* A slot with postings is used up, whatever became of it. */
+/* A slot with postings is used up, whatever became of it, and so is one with a length. */
 static void end_slot(adding *a, uint32_t length)
 {
     slot_at(a->r, a->slot)->length = length;
-    if (a->length)
+    if (a->length || length)
         atomic_store_explicit(&a->r->slot_count, a->slot + 1, memory_order_release);
 }
 
@@ -559,12 +559,10 @@ int recent_hide_listed(recent *r, uint64_t block, uint32_t segment, uint32_t pla
         if (!varint_get(&at, end, &size) || size == 0 || size > (uint64_t)(end - at))
             rc = ROW_DAMAGED;
         else
-            rc = add_term(&a, &(term){.bytes = at, .len = (size_t)size}, err);
+            rc = add_term(&a, &(term){.bytes = at, .len = (size_t)size, .count = 1}, err);
         at += rc ? 0 : size;
     }
     end_slot(&a, length);
-    if (!rc && !a.length)
-        rc = ROW_DAMAGED;
     if (!rc)
         note_hidden(r, t, a.slot);
     return rc;

@@ -1,4 +1,4 @@
-/* recent.h - the texts written lately, as an inverted index in memory that many read while one writes.
+/* recent.h - the documents written lately, as an inverted index in memory that many read while one writes.
  *
  * Nothing in it moves or changes but by appending: each document gets the next slot, each term's postings
  * name slots in ascending order. What is seen of it is a matter of numbers: a slot has the number of the
@@ -38,7 +38,8 @@ int recent_take(recent *r, uint64_t block, int64_t id, uint32_t *length, error *
 int recent_hide(recent *r, uint64_t block, uint32_t segment, uint32_t place, const analysis *how,
                 const uint8_t *text, size_t len, buffer *distinct, uint32_t *length, error *err);
 
-/* The same from what an earlier one appended. ROW_DAMAGED where it is no such list. */
+/* The same from what an earlier one appended, or from no list where nobody counts terms; length at least 1.
+ * ROW_DAMAGED where it is no such list. */
 int recent_hide_listed(recent *r, uint64_t block, uint32_t segment, uint32_t place, const uint8_t *distinct,
                        size_t len, uint32_t length, error *err);
 
@@ -92,7 +93,7 @@ typedef struct recent_list {
 
 typedef struct recent_posting {
     uint32_t slot;
-    uint32_t count;
+    uint32_t count; /* term.count's sum */
 } recent_posting;
 
 void recent_open(recent_list *l, const recent *r, uint64_t number, const recent_term *t, bool hidden);

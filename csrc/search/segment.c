@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/varint.h"
 
-#define FORMAT 1
 
 /* ---- the head ---- */
 
@@ -62,8 +61,10 @@ static int read_head(segment *s, const uint8_t *bytes, size_t len, error *err)
 {
     reading r = {.at = bytes, .end = bytes + len};
 
-    if (read_number(&r, FORMAT) != FORMAT)
+    uint64_t form = read_number(&r, SEGMENT_OF_WEIGHTS);
+    if (form != SEGMENT_OF_COUNTS && form != SEGMENT_OF_WEIGHTS)
         return ROW_DAMAGED;
+    s->weights = form == SEGMENT_OF_WEIGHTS;
     s->docs = (uint32_t)read_number(&r, UINT32_MAX - 1);
     s->terms = read_number(&r, INT64_MAX);
     s->longest = (uint32_t)read_number(&r, UINT32_MAX);
@@ -591,7 +592,9 @@ int segment_list_open(segment_list *l, segment_reader *r, const segment_term *t,
     l->own_counts = count;
     rc = segment_docs_at(r, t->row, &d, err);
     if (!rc)
-        l->blocks[0] = (segment_block){.last = t->row, .most = t->at, .shortest = segment_docs_length(d, t->row)};
+        l->blocks[0] = (segment_block){.last = t->row,
+                                       .most = t->at,
+                                       .shortest = r->s->weights ? t->at : segment_docs_length(d, t->row)};
     return rc;
 }
 

@@ -1,5 +1,8 @@
 /* segment.h - an immutable part of a text index in the file: documents, their terms, and where each stands.
  *
+ * A posting says how often a document holds a term or, in a segment of weights (an index of sparse vectors), the
+ * bits of a weight, which is an f32 and not 0; bounds are then the largest weight and the smallest.
+ *
  * Documents have places, from 0 in ascending order of id. A segment is rows of table_search, by kind and
  * number:
  *
@@ -12,6 +15,8 @@
  * what does not add up is ROW_DAMAGED and nothing else. */
 #ifndef SEARCH_SEGMENT_H
 #define SEARCH_SEGMENT_H
+
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -27,6 +32,9 @@ static inline int64_t segment_row_id(uint32_t number, segment_row kind, uint32_t
     return (int64_t)number << 32 | (int64_t)kind << 28 | (int64_t)n;
 }
 
+/* What a head begins with. */
+enum { SEGMENT_OF_COUNTS = 1, SEGMENT_OF_WEIGHTS };
+
 #define SEGMENT_ROWS_MAX (1u << 28)
 #define SEGMENT_DOCS_ROW 4096u
 #define SEGMENT_KEY_MAX 64u /* bytes of a words row's first term that are kept */
@@ -35,6 +43,7 @@ static inline int64_t segment_row_id(uint32_t number, segment_row kind, uint32_t
 typedef struct segment {
     _Atomic(long) references;
     uint32_t index, number;
+    bool weights;
     uint32_t docs;
     uint64_t terms; /* of all documents, repeats counted */
     uint32_t longest; /* terms of a document, at most */
@@ -120,7 +129,7 @@ typedef struct segment_term {
     uint32_t docs;
     uint32_t row, at;           /* of its first block; of one document its place and count */
     uint32_t skip_row, skip_at; /* of its skip table, where it has several blocks */
-    uint32_t most, shortest;    /* of its one block: largest count, length of the shortest document */
+    uint32_t most, shortest;    /* of its one block: largest count, length of the shortest document; or weights */
 } segment_term;
 
 /* FENEC_OK, FN_END. */
@@ -177,6 +186,20 @@ void segment_list_close(segment_list *l); /* {0} too */
 
 /* Opens a block: its places stand in l->places. */
 int segment_list_read(segment_list *l, uint32_t block, error *err);
+
+static inline float segment_weight(uint32_t bits)
+{
+    float weight;
+
+    memcpy(&weight, &bits, sizeof weight);
+    return weight;
+}
+
+/* The weight of the posting at a place of the open block, as bits. */
+static inline uint32_t segment_list_bits(const segment_list *l, uint32_t at)
+{
+    return l->own_counts ? (uint32_t)l->own_counts[at] : (uint32_t)postings_count(&l->packed, at);
+}
 
 /* How often the posting at a place of the open block counts. */
 static inline double segment_list_count(const segment_list *l, uint32_t at)

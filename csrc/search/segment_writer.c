@@ -5,12 +5,12 @@
 #include "base/memory.h"
 #include "base/varint.h"
 
-#define FORMAT 1
 #define ROW_BYTES (65536u - 4) /* with the checksum 64 KiB */
 #define WORDS_BYTES 16384u
 
 struct segment_writer {
     uint32_t number;
+    bool weights;
     segment_put *put;
     void *to;
 
@@ -46,12 +46,13 @@ struct segment_writer {
     buffer row_bytes;     /* a row put together */
 };
 
-segment_writer *segment_writer_new(uint32_t number, segment_put *put, void *to)
+segment_writer *segment_writer_new(uint32_t number, bool weights, segment_put *put, void *to)
 {
     segment_writer *w = memory_zeroed(sizeof *w);
 
     if (w) {
         w->number = number;
+        w->weights = weights;
         w->put = put;
         w->to = to;
     }
@@ -74,7 +75,7 @@ static int put_row(segment_writer *w, segment_row kind, uint32_t row, const buff
     if (b->failed)
         return fail_memory(err);
     if (row >= SEGMENT_ROWS_MAX)
-        return fail(err, FENEC_QUERY, "a text index has grown too large");
+        return fail(err, FENEC_QUERY, "a search index has grown too large");
     return w->put(w->to, segment_row_id(w->number, kind, row), b->bytes, b->len, err);
 }
 
@@ -131,7 +132,7 @@ static int put_docs(segment_writer *w, error *err)
 int segment_writer_doc(segment_writer *w, int64_t id, uint32_t length, error *err)
 {
     if (w->docs == UINT32_MAX - 1)
-        return fail(err, FENEC_QUERY, "a text index has grown too large");
+        return fail(err, FENEC_QUERY, "a search index has grown too large");
     w->ids[w->docs % SEGMENT_DOCS_ROW] = id;
     put_number(&w->lengths, length, 4);
     if (w->lengths.failed)
@@ -168,6 +169,23 @@ static void put_skip(segment_writer *w, uint32_t gap, size_t len, bool new_row)
         w->skips.bytes[at] = (uint8_t)(w->skips.len - at - 1);
 }
 
+static void find_bounds(segment_writer *w)
+{
+    w->most = w->weights ? w->counts[0] : 0;
+    w->shortest = w->weights ? w->counts[0] : UINT32_MAX;
+    for (uint32_t i = 0; i < w->waiting; i++) {
+        uint32_t count = w->counts[i];
+        if (w->weights) {
+            w->most = segment_weight(count) > segment_weight(w->most) ? count : w->most;
+            w->shortest = segment_weight(count) < segment_weight(w->shortest) ? count : w->shortest;
+        } else {
+            uint32_t length = length_of(w, w->places[i]);
+            w->most = count > w->most ? count : w->most;
+            w->shortest = length < w->shortest ? length : w->shortest;
+        }
+    }
+}
+
 static int put_block(segment_writer *w, error *err)
 {
     uint8_t bytes[POSTINGS_BYTES_MAX];
@@ -183,13 +201,7 @@ static int put_block(segment_writer *w, error *err)
         row = w->row;
     }
     buffer_put(&w->postings, bytes, len);
-    w->most = 0;
-    w->shortest = UINT32_MAX;
-    for (uint32_t i = 0; i < w->waiting; i++) {
-        uint32_t length = length_of(w, w->places[i]);
-        w->most = w->counts[i] > w->most ? w->counts[i] : w->most;
-        w->shortest = length < w->shortest ? length : w->shortest;
-    }
+    find_bounds(w);
     put_skip(w, (uint32_t)(last - w->before), len, row != w->postings_rows);
     w->before = last;
     w->waiting = 0;
@@ -324,7 +336,7 @@ int segment_writer_end(segment_writer *w, error *err)
     if (rc)
         return rc;
     b->len = 0;
-    varint_put(b, FORMAT);
+    varint_put(b, w->weights ? SEGMENT_OF_WEIGHTS : SEGMENT_OF_COUNTS);
     varint_put(b, w->docs);
     varint_put(b, w->terms);
     varint_put(b, w->longest);

@@ -9,8 +9,8 @@ typedef struct segment_writer segment_writer;
 /* Takes a finished row. */
 typedef int segment_put(void *to, int64_t id, const uint8_t *bytes, size_t len, error *err);
 
-/* NULL: no memory. */
-segment_writer *segment_writer_new(uint32_t number, segment_put *put, void *to);
+/* `weights`: postings have those for counts. NULL: no memory. */
+segment_writer *segment_writer_new(uint32_t number, bool weights, segment_put *put, void *to);
 void segment_writer_free(segment_writer *w);
 
 /* Documents come by ascending id, all before the first term; each has a term. */

@@ -7,6 +7,7 @@
 #include "base/varint.h"
 #include "search/segment_writer.h"
 #include "search/text_rows.h"
+#include "value/sparse.h"
 
 #define RECENT_SLOTS 4096u
 #define RECENT_BYTES (4u * 1024 * 1024)
@@ -122,7 +123,12 @@ static int hide(text_version *own, uint32_t number, uint32_t place, const uint8_
     int rc;
 
     buffer_init(&distinct);
-    rc = recent_hide(own->recent, own->number, number, place, &own->how, text, len, &distinct, length, err);
+    if (own->how.weights) {
+        *length = (uint32_t)(len / SPARSE_ENTRY);
+        rc = recent_hide_listed(own->recent, own->number, number, place, NULL, 0, *length, err);
+    } else {
+        rc = recent_hide(own->recent, own->number, number, place, &own->how, text, len, &distinct, length, err);
+    }
     if (!rc && *length == 0)
         rc = ROW_DAMAGED;
     if (!rc) {
@@ -303,7 +309,7 @@ static int write_term(flushing *f, segment_writer *w, const recent_term *t, rece
 static int write_segment(flushing *f, error *err)
 {
     f->number = row_cache_number(f->own->cache, 1);
-    segment_writer *w = segment_writer_new(f->number, put_row, f);
+    segment_writer *w = segment_writer_new(f->number, f->own->how.weights, put_row, f);
     recent_posting *list = memory_alloc(((size_t)f->doc_count + 1) * sizeof *list);
     int rc = w && list ? FENEC_OK : fail_memory(err);
 

@@ -1,4 +1,7 @@
-/* text_index.h - one committed state of a @text index, and how a block makes the next.
+/* text_index.h - one committed state of a @text or @inverted index, and how a block makes the next.
+ *
+ * What an index of sparse vectors holds are their entries, a term each; where it says text these are meant. How
+ * many documents hold a term counts for nothing there, so the terms of those that are gone are not kept.
  *
  * Documents stand in segments in the file or, those written since the last of them was, in the recent set,
  * which is in memory. A version is immutable once it is published and shared between threads; what it holds it

@@ -38,6 +38,7 @@ typedef struct waiting {
 
 struct text_merge {
     uint32_t index, number;
+    bool weights;
     row_cache *cache;
     source *sources;
     uint32_t source_count;
@@ -159,10 +160,11 @@ static int make(text_merge **out, const text_version *v, const bool *chosen, uin
         return fail_memory(err);
     arena_init(&m->memory);
     m->index = v->index;
+    m->weights = v->how.weights;
     m->cache = v->cache;
     m->sources = memory_zeroed(count * sizeof *m->sources);
     m->number = row_cache_number(v->cache, 1);
-    m->writer = segment_writer_new(m->number, put_row, m);
+    m->writer = segment_writer_new(m->number, m->weights, put_row, m);
     if (!m->sources || !m->writer) {
         text_merge_free(m);
         return fail_memory(err);
@@ -334,7 +336,7 @@ static int gather_postings(text_merge *m, source *s, size_t *count, uint32_t *dr
             if (place == NOWHERE)
                 ++*dropped;
             else
-                m->list[(*count)++] = (recent_posting){place, (uint32_t)segment_list_count(&l, i)};
+                m->list[(*count)++] = (recent_posting){place, segment_list_bits(&l, i)};
         }
     }
     segment_list_close(&l);
@@ -404,7 +406,7 @@ static int merge_term(text_merge *m, error *err)
             rc = gather_postings(m, &m->sources[i], &count, &dropped, err);
     if (!rc)
         rc = write_term(m, &first->words.bytes, count, err);
-    if (!rc && dropped)
+    if (!rc && dropped && !m->weights)
         rc = note_dropped(m, &first->words.bytes, dropped, err);
     for (uint32_t i = 0; !rc && i < m->source_count; i++)
         if (same[i])

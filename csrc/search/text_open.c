@@ -44,7 +44,10 @@ static text_version *make_empty(row_cache *cache, uint32_t index, const index_sp
     *t = (text_version){.head = {.references = 1, .free = text_free},
                         .index = index,
                         .cache = cache,
-                        .how = {.prefix_min = spec->prefix_min, .prefix_max = spec->prefix_max, .chars = spec->chars},
+                        .how = {.prefix_min = spec->prefix_min,
+                                .prefix_max = spec->prefix_max,
+                                .chars = spec->chars,
+                                .weights = spec->kind == INDEX_INVERTED},
                         .k1 = spec->k1_hundredths / 100.0,
                         .b = spec->b_hundredths / 100.0,
                         .number = 1,
@@ -106,7 +109,7 @@ static int read_segment(opening *o, text_segment *to, const uint8_t **at, const 
     int rc = segment_open(&to->s, o->c, o->v->cache, o->v->index, (uint32_t)number, err);
     if (rc)
         return rc;
-    if (gone > to->s->docs || gone_terms > to->s->terms)
+    if (to->s->weights != o->v->how.weights || gone > to->s->docs || gone_terms > to->s->terms)
         return ROW_DAMAGED;
     to->gone_terms = gone_terms;
     if (to->s->longest > o->v->longest)
@@ -245,7 +248,7 @@ static int read_hidden(opening *o, const uint8_t **at, const uint8_t *end, error
 
     if (!read_number(at, end, UINT32_MAX, &number) || !read_number(at, end, UINT32_MAX, &place) ||
         !read_number(at, end, UINT32_MAX, &length) || !read_number(at, end, (uint64_t)(end - *at), &size) ||
-        size > (uint64_t)(end - *at))
+        size > (uint64_t)(end - *at) || length == 0 || (size == 0) != o->v->how.weights)
         return ROW_DAMAGED;
     const text_segment *s = segment_numbered(o->v->segments, number);
     if (!s || place >= s->s->docs || bitmap_has(s->gone, (uint32_t)place))

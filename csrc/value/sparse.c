@@ -4,8 +4,6 @@
 #include "value/number.h"
 #include "value/type.h"
 
-#define ENTRY_LEN 8 /* index and weight, as a value holds them */
-
 typedef struct reader {
     const uint8_t *at, *end;
 } reader;
@@ -82,7 +80,7 @@ static bool take_weight(reader *r, float *out)
 
 static uint32_t index_of(const uint8_t *entries, size_t i)
 {
-    return bytes_u32(entries + i * ENTRY_LEN);
+    return bytes_u32(entries + i * SPARSE_ENTRY);
 }
 
 static void swap_entries(uint8_t *a, uint8_t *b)
@@ -100,7 +98,7 @@ static void sift_down(uint8_t *entries, size_t at, size_t count)
             child++;
         if (index_of(entries, at) >= index_of(entries, child))
             break;
-        swap_entries(entries + at * ENTRY_LEN, entries + child * ENTRY_LEN);
+        swap_entries(entries + at * SPARSE_ENTRY, entries + child * SPARSE_ENTRY);
     }
 }
 
@@ -109,7 +107,7 @@ static void sort_entries(uint8_t *entries, size_t count)
     for (size_t i = count / 2; i-- > 0;)
         sift_down(entries, i, count);
     for (size_t i = count; i-- > 1;) {
-        swap_entries(entries, entries + i * ENTRY_LEN);
+        swap_entries(entries, entries + i * SPARSE_ENTRY);
         sift_down(entries, 0, i);
     }
 }
@@ -125,9 +123,9 @@ static bool settle(uint8_t *entries, uint32_t *count, bool sorted)
         if (index_of(entries, i - 1) == index_of(entries, i))
             return false;
     for (uint32_t i = 0; i < *count; i++) {
-        uint8_t *entry = entries + (size_t)i * ENTRY_LEN;
+        uint8_t *entry = entries + (size_t)i * SPARSE_ENTRY;
         if (bytes_f32(entry + 4) != 0)
-            memmove(entries + (size_t)kept++ * ENTRY_LEN, entry, ENTRY_LEN);
+            memmove(entries + (size_t)kept++ * SPARSE_ENTRY, entry, SPARSE_ENTRY);
     }
     *count = kept;
     return true;
@@ -150,7 +148,7 @@ int sparse_read(const uint8_t *text, size_t len, uint32_t dimension, arena *a, v
 
     /* An entry takes three characters, and one between two: "1:1,". */
     size_t room = len / 4 + 1;
-    uint8_t *bytes = room < UINT32_MAX ? arena_alloc(a, 4 + room * ENTRY_LEN) : NULL;
+    uint8_t *bytes = room < UINT32_MAX ? arena_alloc(a, 4 + room * SPARSE_ENTRY) : NULL;
     if (!bytes)
         return fail_memory(err);
     skip_space(&r);
@@ -166,8 +164,8 @@ int sparse_read(const uint8_t *text, size_t len, uint32_t dimension, arena *a, v
                 return refuse(text, len, "a colon is expected after an index", err);
             if (!take_weight(&r, &weight))
                 return refuse(text, len, "a weight is a finite 32-bit float in digits", err);
-            bytes_put_u32(bytes + 4 + (size_t)count * ENTRY_LEN, index - 1);
-            bytes_put_f32(bytes + 8 + (size_t)count * ENTRY_LEN, weight);
+            bytes_put_u32(bytes + 4 + (size_t)count * SPARSE_ENTRY, index - 1);
+            bytes_put_f32(bytes + 8 + (size_t)count * SPARSE_ENTRY, weight);
             count++;
             sorted = sorted && index > before;
             before = index;
@@ -186,7 +184,7 @@ int sparse_read(const uint8_t *text, size_t len, uint32_t dimension, arena *a, v
         return refuse(text, len, "an index stands twice", err);
     bytes_put_u32(bytes, read);
     *out =
-        (value){.kind = VALUE_SPARSE, .count = count, .bytes = bytes, .len = 4 + (size_t)count * ENTRY_LEN};
+        (value){.kind = VALUE_SPARSE, .count = count, .bytes = bytes, .len = 4 + (size_t)count * SPARSE_ENTRY};
     return FENEC_OK;
 }
 
@@ -194,7 +192,7 @@ void sparse_write(buffer *out, const value *sparse)
 {
     buffer_byte(out, '{');
     for (uint32_t i = 0; i < sparse->count; i++) {
-        const uint8_t *entry = sparse->bytes + 4 + (size_t)i * ENTRY_LEN;
+        const uint8_t *entry = sparse->bytes + 4 + (size_t)i * SPARSE_ENTRY;
         char *to = (char *)buffer_reserve(out, 1 + NUMBER_DIGITS_MAX + 1 + NUMBER_PLAIN_MAX);
         size_t len = 0;
         if (!to)
@@ -215,4 +213,9 @@ void sparse_write(buffer *out, const value *sparse)
 uint32_t sparse_dimension(const value *sparse)
 {
     return bytes_u32(sparse->bytes);
+}
+
+const uint8_t *sparse_entries(const value *sparse)
+{
+    return sparse->bytes + 4;
 }
