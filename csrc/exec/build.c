@@ -1,11 +1,16 @@
 #include "exec/build.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "exec/ddl.h"
 #include "exec/scratch.h"
 #include "exec/search.h"
 
-#define ROWS_A_BLOCK 1000
+/* A writer waits for one block of a build at most: it has as many rows as fit into a few milliseconds. */
+#define ROWS_FIRST 256
+#define ROWS_LEAST 16
+#define ROWS_MOST 4096
+#define BLOCK_US 4000
 
 /* A build of this call. */
 typedef struct building {
@@ -15,7 +20,24 @@ typedef struct building {
     build *mark;       /* in w->builds while it runs */
     uint32_t of, index; /* numbers */
     uint64_t shape;    /* of the collection: another one is somebody's change */
+    int64_t rows;      /* of the next block; 0: of the first */
 } building;
+
+/* Rows into the index, as many as a block may have. */
+static int fill(building *u, block *b, const collection *of, const catalog_index *x, int64_t *to, bool *done,
+                error *err)
+{
+    int64_t rows = u->rows ? u->rows : ROWS_FIRST, start = clock_monotonic_us();
+    int rc = index_fill(b, of, x, to, rows, done, err);
+    int64_t took = clock_monotonic_us() - start;
+
+    if (took > BLOCK_US)
+        rows /= 2;
+    else if (took < BLOCK_US / 2)
+        rows *= 2;
+    u->rows = rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
+    return rc;
+}
 
 static void unlink_mark(building *u)
 {
@@ -102,7 +124,7 @@ static int go_on(building *u, bool *done, uint64_t *ticket, error *err)
         return disturbed(u, err);
     }
     to = u->mark->to;
-    rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+    rc = fill(u, &b, of, x, &to, done, err);
     if (rc == FENEC_OK && *done)
         rc = finish(u, &b, of, err);
     if (rc != FENEC_OK) {
@@ -153,7 +175,7 @@ static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *
         *done = true;
         rc = block_note(&b, u->of, 0, err);
     } else {
-        rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+        rc = fill(u, &b, of, x, &to, done, err);
         if (rc == FENEC_OK && *done)
             rc = finish(u, &b, of, err);
     }
@@ -174,6 +196,7 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
 
     while (rc == FENEC_OK && !done) {
         changes_reset(&memory->noted);
+        store_give_way(w->s);
         rc = go_on(&u, &done, ticket, err);
     }
     if (rc != FENEC_OK) {
@@ -215,7 +238,7 @@ static int fill_unbuilt(building *u, bool *done, error *err)
     }
     to = u->mark ? u->mark->to : 0;
     if (rc == FENEC_OK)
-        rc = index_fill(&b, of, x, &to, ROWS_A_BLOCK, done, err);
+        rc = fill(u, &b, of, x, &to, done, err);
     if (rc == FENEC_OK && *done)
         rc = search_built(&b, of, x, err);
     if (rc == FENEC_OK && *done)
@@ -254,8 +277,10 @@ int build_unbuilt(writer *w, uint32_t of, uint32_t index, scratch *memory, error
     bool done = false;
     int rc = FENEC_OK;
 
-    while (rc == FENEC_OK && !done)
+    while (rc == FENEC_OK && !done) {
         rc = fill_unbuilt(&u, &done, err);
+        store_give_way(w->s);
+    }
     changes_reset(&memory->noted);
     if (rc != FENEC_OK)
         give_up(&u);

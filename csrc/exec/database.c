@@ -23,6 +23,7 @@ struct database {
     text_cache *texts;
     unbuilt unbuilt;
     keeper *keeper; /* NULL: nobody looks */
+    bool compacts;  /* by itself */
     _Atomic(bool) closed;
 };
 
@@ -86,9 +87,13 @@ static int load(database *d, error *err)
     return rc;
 }
 
-static void look_after(void *d)
+static void look_after(void *with)
 {
-    database_look(d, 0);
+    database *d = with;
+
+    store_trim(d->w.s);
+    if (d->compacts)
+        database_look(d, 0);
 }
 
 int database_open(database **out, const uint8_t *file, size_t file_len, uint32_t flags, error *err)
@@ -98,8 +103,10 @@ int database_open(database **out, const uint8_t *file, size_t file_len, uint32_t
                                    .no_sync = (flags & FENEC_OPEN_NO_SYNC) != 0};
     int rc = database_open_with(out, &options, err);
 
-    if (rc == FENEC_OK && file && (flags & FENEC_OPEN_NO_AUTO_COMPACT) == 0)
+    if (rc == FENEC_OK && file) {
+        (*out)->compacts = (flags & FENEC_OPEN_NO_AUTO_COMPACT) == 0;
         (*out)->keeper = keeper_start(look_after, *out);
+    }
     return rc;
 }
 

@@ -51,6 +51,16 @@ static int fold(store *s, int mode, bool *whole)
     return rc;
 }
 
+/* A log that is held, or that did not begin anew for long. */
+static void note_held(store *s, bool whole)
+{
+    bool held = !whole || s->log_frames >= LOG_FRAMES_LARGE;
+
+    if (held && !s->held)
+        s->held_since = pool_reads(s);
+    s->held = held;
+}
+
 void checkpoint_run(store *s)
 {
     bool whole;
@@ -58,14 +68,20 @@ void checkpoint_run(store *s)
     atomic_store(&s->retry, false);
     pool_wait(s, false);
     fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
-    /* Long reads that overlap without end would let it grow without end: the next ones wait until those
-     * under way are over. */
-    if (!whole && s->log_frames >= LOG_FRAMES_LARGE && !pool_shut(s, GATE_DRAIN))
+    note_held(s, whole);
+    /* Long reads that overlap without end would let the log grow without end: the next ones wait until those
+     * under way are over. A single one, however long, only delays the fold, and reads beside it are not to wait
+     * for it: those that were there when the log was first held are spared. */
+    if (s->log_frames >= LOG_FRAMES_LARGE && !pool_shut(s, GATE_DRAIN, s->held_since) && !whole) {
         fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
+        note_held(s, whole);
+    }
     pool_wait(s, false);
     /* A log that resets begins anew at the next commit (note_log in conn.c). One that a long read holds,
-     * or that could not be folded in, is tried again when it has grown as much once more. */
-    s->checkpoint_frames = s->log_frames + LOG_FRAMES;
+     * or that could not be folded in, is tried again when it has grown as much once more, and when it gets
+     * large. */
+    uint32_t next = s->log_frames + LOG_FRAMES;
+    s->checkpoint_frames = s->log_frames < LOG_FRAMES_LARGE && next > LOG_FRAMES_LARGE ? LOG_FRAMES_LARGE : next;
 }
 
 void checkpoint_drained(store *s)
@@ -138,7 +154,7 @@ int checkpoint_whole(store *s, error *err)
      * wal-index. After that none begins. */
     for (int i = 0; i < 3 && (rc & 0xFF) == SQLITE_BUSY; i++) {
         if (i == 2)
-            shut = pool_shut(s, GATE_HELD);
+            shut = pool_shut(s, GATE_HELD, 0);
         pool_wait(s, true);
         rc = fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
         if (rc == SQLITE_OK && !whole)

@@ -21,7 +21,9 @@
 #include "store/store.h"
 
 #define READERS_MAX 16
+#define READS_TO_TRIM 4096 /* reads after which the pool is trimmed even if nobody asks */
 #define LONG_READ_ROWS 10000
+#define SHORT_READ_MS 5
 #define LONG_BLOCK_WRITES 64
 #define BUFFER_BYTES (1024 * 1024)        /* gathered by NO_SYNC before it is committed */
 #define LOG_BYTES (4 * 1024 * 1024)       /* of log after which the writer checkpoints */
@@ -59,6 +61,7 @@ struct conn {
 
     /* Of a reader. The first group is its holder's, the second LOCK_POOL's. */
     uint32_t steps;
+    bool first; /* was the only one when it was made */
     bool in_snapshot;
     page_reader pages;
     uint64_t number; /* the publish number of the snapshot */
@@ -117,6 +120,8 @@ struct store {
     uint32_t log_frames;
     bool log_moved; /* a commit wrote to it, the one under way */
     uint32_t checkpoint_frames; /* of log at which the next checkpoint is tried */
+    bool held;                  /* a read keeps the log from being folded in whole */
+    uint64_t held_since;        /* store.reads when that was met */
     bool beside;                /* a checkpoint beside writers is under way */
 
     _Atomic(bool) buffered;    /* the writer's transaction holds landed blocks */
@@ -144,7 +149,8 @@ struct store {
 
     /* LOCK_POOL */
     struct lock pool;
-    condition returned; /* a reader was, or became long, or the store closed */
+    condition available; /* a reader may be, or the gate is open, or the store closed */
+    condition returned;  /* a reader was, or became long */
     conn *readers[READERS_MAX];
     int reader_count, active_count; /* of those made; handed out, and about to be */
     int opening;
@@ -152,6 +158,7 @@ struct store {
     version *current; /* kept */
     log_view view;    /* changed under LOCK_WRITER too */
     uint64_t reads;   /* handed out so far */
+    uint64_t trimmed; /* readers that were handed out up to here and not again are not needed */
     uint64_t fence;   /* snapshots begun up to here are not kept for another read */
     gate gate;
     bool closed;
@@ -184,11 +191,14 @@ int conn_fail(conn *c, int rc, const char *doing, error *err);
 /* ---- pool.c; under no lock of the pool ---- */
 
 /* Waits until the reads begun before now are over, all or those that are not long; their snapshots, and
- * those of idle readers, end with them. */
+ * those of idle readers, end with them. A read that keeps it waiting for SHORT_READ_MS is long. */
 void pool_wait(store *s, bool long_too);
 
-/* No read begins until the gate opens. False, and open still: nobody reads. */
-bool pool_shut(store *s, gate how);
+uint64_t pool_reads(store *s); /* store.reads */
+
+/* No read begins until the gate opens; but it stays open while a read that was handed out up to `spared` goes
+ * on. False, and open: nobody reads. */
+bool pool_shut(store *s, gate how, uint64_t spared);
 void pool_admit(store *s);
 void pool_note_long(conn *c);
 void pool_close(store *s); /* refuses reads from now on and waits for the last one */

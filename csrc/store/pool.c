@@ -1,5 +1,6 @@
 #include "store/inside.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 /* ---- snapshots; the caller holds the reader ---- */
@@ -74,6 +75,15 @@ static int snapshot_take(conn *c, error *err)
 
 /* ---- the pool ---- */
 
+/* So many are not handed out any more. True: the gate waited for the last one. LOCK_POOL held. */
+static bool note_returned(store *s, int count)
+{
+    s->active_count -= count;
+    condition_signal(&s->available);
+    condition_broadcast(&s->returned);
+    return s->gate == GATE_DRAIN && s->active_count == 0;
+}
+
 /* Opened without a lock: others go on. */
 static int reader_new(store *s, bool first, conn **out, error *err)
 {
@@ -82,11 +92,13 @@ static int reader_new(store *s, bool first, conn **out, error *err)
     if (!c)
         return fail_memory(err);
     int code = conn_open(c, s, first ? CONN_FIRST_READER : CONN_READER, false, err);
-    if (code)
+    if (code) {
         memory_free(c);
-    else
-        *out = c;
-    return code;
+        return code;
+    }
+    c->first = first;
+    *out = c;
+    return FENEC_OK;
 }
 
 /* Adds a reader to those that are handed out. */
@@ -109,7 +121,7 @@ static int pool_take(store *s, conn **out, error *err)
 
     lock_take(&s->pool);
     while (!s->closed && (s->gate != GATE_OPEN || (!s->idle && s->reader_count + s->opening == READERS_MAX)))
-        condition_wait(&s->returned, &s->pool);
+        condition_wait(&s->available, &s->pool);
     if (s->closed) {
         lock_leave(&s->pool);
         return store_fail_closed(err);
@@ -121,18 +133,26 @@ static int pool_take(store *s, conn **out, error *err)
     } else {
         bool first = s->reader_count + s->opening++ == 0;
         lock_leave(&s->pool);
-        code = pool_grow(s, first, out, err);
+        code = pool_grow(s, first, out, err); /* the lock is held again */
     }
     if (code == FENEC_OK) {
         (*out)->active = true;
         (*out)->since = ++s->reads;
         (*out)->steps = 0;
     } else {
-        s->active_count--;
-        condition_broadcast(&s->returned);
+        note_returned(s, 1);
     }
     lock_leave(&s->pool);
     return code;
+}
+
+/* The first reader, which has the largest cache, stands first where it is idle. LOCK_POOL held. */
+static void put_idle(store *s, conn *c)
+{
+    conn **at = s->idle && s->idle->first ? &s->idle->next_idle : &s->idle;
+
+    c->next_idle = *at;
+    *at = c;
 }
 
 /* True: it was the one the gate waited for. */
@@ -153,13 +173,62 @@ static bool pool_return(conn *c)
         atomic_store(&s->retry, true);
     }
     c->active = false;
-    c->next_idle = s->idle;
-    s->idle = c;
-    s->active_count--;
-    bool last = s->gate == GATE_DRAIN && s->active_count == 0;
-    condition_broadcast(&s->returned);
+    put_idle(s, c);
+    bool last = note_returned(s, 1);
     lock_leave(&s->pool);
     return last;
+}
+
+/* Takes the idle readers out that nobody had since the last time, but the first. They count as handed out
+ * until they are closed. LOCK_POOL held. */
+static conn *take_unneeded(store *s, version *drops[READERS_MAX], int *count)
+{
+    conn *taken = NULL;
+
+    for (conn **at = &s->idle; *at;) {
+        conn *c = *at;
+        if (c->first || c->since > s->trimmed) {
+            at = &c->next_idle;
+            continue;
+        }
+        *at = c->next_idle;
+        for (int i = 0; i < s->reader_count; i++)
+            if (s->readers[i] == c)
+                s->readers[i] = s->readers[--s->reader_count];
+        if (c->in_snapshot)
+            snapshot_end(c, &drops[(*count)++]);
+        c->next_idle = taken;
+        taken = c;
+        s->active_count++;
+    }
+    s->trimmed = s->reads;
+    return taken;
+}
+
+void store_trim(store *s)
+{
+    version *drops[READERS_MAX];
+    int count = 0, closed = 0;
+    conn *taken = NULL, *next;
+
+    lock_take(&s->pool);
+    if (!s->closed)
+        taken = take_unneeded(s, drops, &count);
+    lock_leave(&s->pool);
+    while (count > 0)
+        version_drop(drops[--count]);
+    for (; taken; taken = next, closed++) {
+        next = taken->next_idle;
+        conn_close(taken);
+        memory_free(taken);
+    }
+    if (closed == 0)
+        return;
+    lock_take(&s->pool);
+    bool last = note_returned(s, closed);
+    lock_leave(&s->pool);
+    if (last)
+        checkpoint_drained(s);
 }
 
 int store_read(store *s, conn **out, version **v, error *err)
@@ -197,8 +266,11 @@ void store_read_end(conn *c)
     store *s = c->s;
 
     statements_end(&c->cache);
+    uint64_t since = c->since;
     if (pool_return(c))
         checkpoint_drained(s);
+    if (since % READS_TO_TRIM == 0)
+        store_trim(s);
 }
 
 /* ---- for those who commit and checkpoint ---- */
@@ -238,6 +310,16 @@ static bool read_since(const store *s, uint64_t last, bool long_too)
     return false;
 }
 
+/* LOCK_POOL held. */
+static void note_all_long(store *s, uint64_t last)
+{
+    for (int i = 0; i < s->reader_count; i++) {
+        conn *c = s->readers[i];
+        if (c->active && c->since <= last)
+            c->is_long = true;
+    }
+}
+
 void pool_wait(store *s, bool long_too)
 {
     version *drops[READERS_MAX];
@@ -245,18 +327,35 @@ void pool_wait(store *s, bool long_too)
     lock_take(&s->pool);
     uint64_t last = s->fence = s->reads;
     int count = end_idle(s, drops);
-    while (read_since(s, last, long_too))
-        condition_wait(&s->returned, &s->pool);
+    int64_t until = clock_monotonic_us() + SHORT_READ_MS * 1000;
+    while (read_since(s, last, long_too)) {
+        if (long_too) {
+            condition_wait(&s->returned, &s->pool);
+            continue;
+        }
+        /* Others return meanwhile: it is the time since the start that counts. */
+        int64_t left = until - clock_monotonic_us();
+        if (left <= 0 || !condition_wait_ms(&s->returned, &s->pool, (uint64_t)(left + 999) / 1000))
+            note_all_long(s, last);
+    }
     lock_leave(&s->pool);
     while (count > 0)
         version_drop(drops[--count]);
 }
 
-bool pool_shut(store *s, gate how)
+uint64_t pool_reads(store *s)
+{
+    lock_take(&s->pool);
+    uint64_t reads = s->reads;
+    lock_leave(&s->pool);
+    return reads;
+}
+
+bool pool_shut(store *s, gate how, uint64_t spared)
 {
     lock_take(&s->pool);
     bool reading = s->active_count > 0;
-    if (reading)
+    if (reading && !read_since(s, spared, true))
         s->gate = how;
     lock_leave(&s->pool);
     return reading;
@@ -266,7 +365,7 @@ void pool_admit(store *s)
 {
     lock_take(&s->pool);
     s->gate = GATE_OPEN;
-    condition_broadcast(&s->returned);
+    condition_broadcast(&s->available);
     lock_leave(&s->pool);
 }
 
@@ -288,7 +387,7 @@ void pool_close(store *s)
 {
     lock_take(&s->pool);
     s->closed = true;
-    condition_broadcast(&s->returned);
+    condition_broadcast(&s->available);
     while (s->active_count > 0)
         condition_wait(&s->returned, &s->pool);
     lock_leave(&s->pool);
