@@ -70,6 +70,29 @@ TEST(description_spells_every_type)
     CHECK_TEXT(spelled(FIELD("\"type\":\"vector<0000000003>\"")), "create collection t (a vector<3>)");
 }
 
+/* As deep as a statement takes them: what is described can be handed in again. */
+TEST(description_nests_lists_as_deep_as_a_statement)
+{
+    for (int deep = 512; deep <= 513; deep++) {
+        char type[1100], text[1300], want[1300];
+        snprintf(type, sizeof type, "%*sint%*s", deep, "", deep, "");
+        for (char *at = type; *at; at++)
+            if (*at == ' ')
+                *at = at - type < deep ? '[' : ']';
+        snprintf(want, sizeof want, "create collection t (a %s)", type);
+        snprintf(text, sizeof text, FIELD("\"type\":\"%s\""), type);
+        if (deep == 512)
+            CHECK_TEXT(spelled(text), want);
+        else
+            CHECK_INT(refused(text), FENEC_QUERY);
+        snprintf(text, sizeof text, FQL("%s"), want);
+        if (deep == 512)
+            CHECK_TEXT(spelled(text), want);
+        else
+            CHECK_INT(refused(text), FENEC_QUERY);
+    }
+}
+
 TEST(description_refuses_a_type_spelled_otherwise)
 {
     static const char *const types[] = {"", "Int", "string", "vector", "vector<>", "vector<3,f16>", "vector<3, f32>",
@@ -255,8 +278,9 @@ TEST(description_refuses_what_is_no_description)
         "{\"format\":1,\"migrations\":[{\"rebuild\":{\"collection\":\"t\",\"field\":\"a\",\"to\":1}}]}",
         "{\"format\":1,\"migrations\":[{\"rebuild\":{\"collection\":\"t\",\"field\":\"a\"},\"n\":1}]}",
         "{\"format\":1,\"migrations\":[{\"rename\":{\"collection\":\"t\",\"field\":\"a\"}}]}",
-        "{\"format\":1,\"migrations\":[\"put t {a: \\\"\\u0000\\\"}\"]}", "{\"format\":1,\"migrations\":[\"\\ud800\"]}",
-        "{\"format\":1,\"migrations\":[\"\\udc00\\ud800\"]}", "{\"form\\u0000at\":1}", "\xEF\xBB\xBF{\"format\":1}",
+        "{\"form\\u0000at\":1}", "{\"format\\u0000\":1}", "{\"format\":1,\"\\u0000\":1}", "{\"format\":1,\"x\":\"\\ud800\"}",
+        "{\"format\":1,\"migrations\":[{\"rebuild\":{\"collection\":\"t\\u0000\",\"field\":\"a\"}}]}",
+        "\xEF\xBB\xBF{\"format\":1}", FIELD("\"type\":\"int\\u0000\""), FIELD("\"type\":\"int\",\"index\":{\"kind\":\"hash\\u0000\"}"),
         "{\"format\":1,\"collections\":[{\"name\":\"t\"}]}", "{\"format\":1,\"collections\":[{\"fields\":[]}]}",
         "{\"format\":1,\"collections\":[{\"name\":\"t\",\"fields\":null}]}",
         "{\"format\":1,\"collections\":[{\"name\":\"t\",\"fields\":[]}]}",
@@ -444,4 +468,22 @@ TEST(description_stands_random_bytes)
             test_failed(__FILE__, __LINE__, "%d for %.*s", rc, (int)len, text);
         memory_free(exact);
     }
+}
+
+TEST(description_keeps_every_character_of_a_text)
+{
+    static const char text[] = "{\"format\":1,\"fenecql\":\"-- a\\u0000b\\ncreate collection t (a int)\","
+                               "\"migrations\":[\"put t {a: '\\u0000\\ud83e\\udd8a'}\",\"-- \\ud800\",\"\\u0000\"]}";
+    static const char *const want[] = {"put t {a: '\0\xF0\x9F\xA6\x8A'}", "-- \xEF\xBF\xBD", "\0"};
+    static const size_t lens[] = {18, 6, 1};
+    description d;
+
+    CHECK_INT(read_bytes(text, sizeof text - 1, &d), FENEC_OK);
+    CHECK_INT(d.count, 1);
+    CHECK_INT(d.migration_count, 3);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(d.migrations[i].len, lens[i]);
+        CHECK(memcmp(d.migrations[i].text, want[i], lens[i]) == 0);
+    }
+    description_clear(&d);
 }

@@ -399,6 +399,13 @@ TEST(schema_refuses_records_that_are_none)
         CHECK_INT(schema_of(&b, APPLY, "create collection t (a int)", ",\"migrations\":[\"del t\",\"del t\"]"), FENEC_QUERY);
         bed_close(&b);
     }
+
+    bed b;
+    bed_open(&b);
+    bed_do(&b, "create collection _migrations (n int, text text) put _migrations {n: 7, text: 'del t'}");
+    CHECK_INT(schema_of(&b, PLAN, "", ",\"migrations\":[\"del t\"]"), FENEC_QUERY);
+    CHECK_HOLDS(b.answer, "its n is 7 and its text \"del t\"");
+    bed_close(&b);
 }
 
 TEST(schema_followed_tells_what_the_owner_lacks)
@@ -587,6 +594,46 @@ TEST(schema_rebuilds_only_what_is_declared_and_readable)
     CHECK_INT(schema_of(&b, PLAN, "create collection t (null int @unique, a int)", ""), FENEC_OK);
     CHECK_HOLDS(refusal(&b, 0, "fix"), "declare `t.null` as the database has it, `null int @hash`");
     CHECK(!strstr(refusal(&b, 0, "fix"), "{\"rebuild\""));
+    bed_close(&b);
+
+    bed_open(&b);
+    bed_do(&b, "create collection t (null json @hash, a int) create index on t (null.k) @hash");
+    CHECK_INT(schema_of(&b, PLAN, "create collection t (null json, a int)", ""), FENEC_OK);
+    CHECK_HOLDS(refusal(&b, 0, "fix"), "declare `t.null` as the database has it, `null json @hash`");
+    CHECK_HOLDS(refusal(&b, 1, "fix"), "declare the index of `t.null.k` as the database has it, `@hash`");
+    bed_close(&b);
+}
+
+/* `del from where` would delete from a collection called `where`. */
+TEST(schema_fixes_run_on_a_collection_called_from)
+{
+    bed b;
+
+    bed_open(&b);
+    bed_do(&b, "create collection from (at timestamp @ttl(1h)) insert into from {at: '1999-01-01'}");
+    CHECK_INT(schema_of(&b, PLAN, "create collection from (at timestamp @hash)", ""), FENEC_OK);
+    CHECK_HOLDS(refusal(&b, 0, "fix"), "`del from from where expired()`");
+    CHECK_INT(schema_of(&b, APPLY, "create collection from (at timestamp @hash)",
+                        ",\"migrations\":[\"del from from where expired()\",{\"rebuild\":{\"collection\":\"from\","
+                        "\"field\":\"at\"}}]"), FENEC_OK);
+    CHECK_HOLDS(b.answer, "\"applied\":true");
+    bed_close(&b);
+}
+
+TEST(schema_migration_may_hold_any_character)
+{
+    static const char once[] = ",\"migrations\":[\"put t {a: 'x\\u0000y'}\"]";
+    bed b;
+
+    bed_open(&b);
+    bed_do(&b, "create collection t (a text)");
+    CHECK_INT(schema_of(&b, APPLY, "create collection t (a text)", once), FENEC_OK);
+    CHECK_ROWS(&b, "get t", "{\"id\":1,\"a\":\"x\\u0000y\"}");
+    CHECK_ROWS(&b, "get _migrations select text", "{\"text\":\"put t {a: 'x\\u0000y'}\"}");
+    CHECK_SCHEMA(&b, APPLY, "create collection t (a text)", once, NOTHING);
+    CHECK_INT(schema_of(&b, APPLY, "create collection t (a text)", ",\"migrations\":[\"put t {a: 'x\\u0000z'}\"]"),
+              FENEC_QUERY);
+    CHECK_HOLDS(b.answer, "migration 1 ran as `put t {a: 'x\xEF\xBF\xBDy'}`");
     bed_close(&b);
 }
 

@@ -104,6 +104,12 @@ void spell_create_index(buffer *out, const char *of, const char *on, const index
     spell_index(out, spec);
 }
 
+void spell_delete(buffer *out, const char *of)
+{
+    /* A `from` behind `del` is the word that may stand there, never the collection. */
+    buffer_printf(out, is_word(of, "from") ? "del from %s" : "del %s", of);
+}
+
 void spell_rebuild(buffer *out, const declaration *d, uint32_t field)
 {
     static const index_spec none = {.kind = INDEX_NONE};

@@ -37,6 +37,7 @@ void spell_field(buffer *out, const field_def *f);     /* "title text required @
 void spell_create(buffer *out, const declaration *d);
 void spell_add(buffer *out, const char *of, const field_def *f); /* never required */
 void spell_create_index(buffer *out, const char *of, const char *on, const index_spec *spec);
+void spell_delete(buffer *out, const char *of); /* "del note", to which a condition is added */
 
 /* The migration that makes the field anew and keeps its values (chapter 6 section 10.3). */
 void spell_rebuild(buffer *out, const declaration *d, uint32_t field);

@@ -19,13 +19,14 @@
 #include "value/json.h"
 #include "value/number.h"
 
-#define LISTS_MAX 64u /* around a type; a statement takes more */
+#define LISTS_MAX 512u /* around a type, as many as a statement takes */
 
-/* cJSON makes the tree. It keeps numbers as doubles and texts as C strings, so numbers are read from the
- * text itself (a number's valueint is its place in `numbers`) and a text that holds U+0000 is refused. */
+/* cJSON makes the tree. It keeps numbers as doubles and ends a text at a U+0000, so both are set aside
+ * before it reads, as values of ours: in the tree stands a number, the value's place in `scalars`. */
 typedef struct reader {
     description *to;
-    value *numbers; /* as they stand in the text */
+    value *scalars; /* numbers and texts; a text has a NUL behind it */
+    size_t scalar_count;
     const char *collection, *field; /* where it stands; NULL: nowhere yet */
     bool in_collection;
     error *err;
@@ -54,97 +55,135 @@ static bool is_number_byte(uint8_t c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-static uint32_t hex_unit(const uint8_t *at)
+/* Past the string or the number that starts here, of a text that is JSON. */
+static const uint8_t *skip_scalar(const uint8_t *at, const uint8_t *end)
 {
-    uint32_t unit = 0;
-
-    for (int i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)(at[i] <= '9' ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
-    return unit;
-}
-
-/* Past the string that starts here; NULL where cJSON would not read all of it: a U+0000, half a pair of
- * surrogates. */
-static const uint8_t *skip_string(const uint8_t *at)
-{
-    for (at++; *at != '"'; at++) {
-        if (*at != '\\' || *++at != 'u')
-            continue;
-        uint32_t unit = hex_unit(at + 1);
-        at += 4;
-        if (unit == 0 || (unit >= 0xDC00 && unit <= 0xDFFF))
-            return NULL;
-        if (unit >= 0xD800 && unit <= 0xDBFF) {
-            if (at[1] != '\\' || at[2] != 'u' || hex_unit(at + 3) < 0xDC00 || hex_unit(at + 3) > 0xDFFF)
-                return NULL;
-            at += 6;
-        }
+    if (*at != '"') {
+        while (at < end && is_number_byte(*at))
+            at++;
+        return at;
     }
+    for (at++; *at != '"'; at++)
+        at += *at == '\\';
     return at + 1;
 }
 
-/* Notes the numbers of a text that is JSON. */
-static int read_numbers(reader *r, const uint8_t *text, size_t len)
+static bool is_key(const uint8_t *behind, const uint8_t *end)
 {
-    const uint8_t *at = text, *end = text + len;
-    size_t count = 0, room = 0;
-
-    while (at < end) {
-        if (*at == '"') {
-            at = skip_string(at);
-            if (!at)
-                return refuse(r, FENEC_QUERY, "a text holds U+0000 or half a character (in FenecQL, \\0 is U+0000)");
-        } else if (*at == '-' || (*at >= '0' && *at <= '9')) {
-            const uint8_t *first = at;
-            while (at < end && is_number_byte(*at))
-                at++;
-            if (at - first > 63) /* cJSON cuts a longer one */
-                return refuse(r, FENEC_QUERY, "a number of more than 63 digits");
-            if (count == room) {
-                value *more = arena_alloc(&r->to->memory, (room = room * 2 + 16) * sizeof *more);
-                if (!more)
-                    return fail_memory(r->err);
-                if (count)
-                    memcpy(more, r->numbers, count * sizeof *more);
-                r->numbers = more;
-            }
-            r->numbers[count++] = value_text(first, (size_t)(at - first));
-        } else {
-            at++;
-        }
-    }
-    return FENEC_OK;
+    while (behind < end && (*behind == ' ' || *behind == '\n' || *behind == '\r' || *behind == '\t'))
+        behind++;
+    return behind < end && *behind == ':';
 }
 
-/* Depth is bounded: JSON of more than JSON_DEPTH_MAX levels was refused. */
-static void place_numbers(cJSON *item, int *next)
+/* With U+FFFD for each U+0000, where cJSON would end it: no known member's key holds either. */
+static void write_key(buffer *out, const value *key)
 {
-    if (cJSON_IsNumber(item))
-        item->valueint = (*next)++;
-    for (cJSON *child = item->child; child; child = child->next)
-        place_numbers(child, next);
+    buffer whole;
+
+    buffer_init(&whole);
+    for (size_t i = 0; i < key->len; i++) {
+        if (key->bytes[i])
+            buffer_byte(&whole, key->bytes[i]);
+        else
+            buffer_text(&whole, "\xEF\xBF\xBD");
+    }
+    out->failed = out->failed || whole.failed;
+    if (!out->failed)
+        json_write_text(out, whole.bytes, whole.len);
+    buffer_clear(&whole);
+}
+
+static bool set_aside(reader *r, const value *v)
+{
+    size_t count = r->scalar_count;
+    arena *a = &r->to->memory;
+
+    if ((count & (count - 1)) == 0) { /* full at every power of two, and at 0 */
+        value *more = arena_alloc(a, (count * 2 + 1) * sizeof *more);
+        if (!more)
+            return false;
+        if (count)
+            memcpy(more, r->scalars, count * sizeof *more);
+        r->scalars = more;
+    }
+    r->scalars[count] = *v;
+    if (v->kind == VALUE_TEXT && !(r->scalars[count].bytes = arena_copy(a, v->bytes, v->len)))
+        return false;
+    r->scalar_count++;
+    return true;
+}
+
+/* Appends the text, which is JSON, with its numbers and texts set aside. */
+static int set_scalars_aside(reader *r, const uint8_t *text, size_t len, buffer *out)
+{
+    const uint8_t *at = text, *end = text + len;
+    value v;
+
+    while (at < end) {
+        const uint8_t *first = at;
+        if (*at != '"' && *at != '-' && (*at < '0' || *at > '9')) {
+            buffer_byte(out, *at++);
+            continue;
+        }
+        at = skip_scalar(at, end);
+        int rc = json_read(first, (size_t)(at - first), &r->to->memory, &v, r->err);
+        if (rc != FENEC_OK)
+            return rc;
+        if (*first == '"' && is_key(at, end)) {
+            write_key(out, &v);
+        } else {
+            if (*first == '-' && v.kind == VALUE_INT && v.integer == 0)
+                v = value_float(-0.0); /* what has a sign is no whole number */
+            if (!set_aside(r, &v))
+                return fail_memory(r->err);
+            buffer_printf(out, "%zu", r->scalar_count - 1);
+        }
+    }
+    return out->failed ? fail_memory(r->err) : FENEC_OK;
 }
 
 /* The tree of the text, to be deleted on success alone. */
 static int read_tree(reader *r, const uint8_t *text, size_t len, cJSON **out)
 {
+    buffer rest;
     error found;
     value whole;
-    int next = 0;
 
     error_init(&found);
     int rc = json_read(text, len, &r->to->memory, &whole, &found);
     if (rc != FENEC_OK)
         return rc == FENEC_PANIC ? fail_memory(r->err) : refuse(r, FENEC_QUERY, "%s", found.message);
-    rc = read_numbers(r, text, len);
-    if (rc != FENEC_OK)
-        return rc;
-    /* What is JSON and of the above lacks nothing but memory. */
-    *out = cJSON_ParseWithLength((const char *)text, len);
-    if (!*out)
-        return fail_memory(r->err);
-    place_numbers(*out, &next);
-    return FENEC_OK;
+    buffer_init(&rest);
+    rc = set_scalars_aside(r, text, len, &rest);
+    if (rc == FENEC_OK) {
+        /* What is JSON lacks nothing but memory. */
+        *out = cJSON_ParseWithLength((const char *)rest.bytes, rest.len);
+        if (!*out)
+            rc = fail_memory(r->err);
+    }
+    buffer_clear(&rest);
+    return rc;
+}
+
+/* The number or text of an item; NULL where it is neither or there is none. */
+static const value *scalar(const reader *r, const cJSON *item)
+{
+    return item && cJSON_IsNumber(item) ? &r->scalars[(size_t)item->valuedouble] : NULL;
+}
+
+static const value *text_of(const reader *r, const cJSON *item)
+{
+    const value *v = scalar(r, item);
+
+    return v && v->kind == VALUE_TEXT ? v : NULL;
+}
+
+/* A text without a U+0000, else NULL. */
+static const char *word_of(const reader *r, const cJSON *item)
+{
+    const value *v = text_of(r, item);
+
+    return v && !memchr(v->bytes, 0, v->len) ? (const char *)v->bytes : NULL;
 }
 
 /* The members of an object, each under one of the names; out[i] is NULL where there is none. */
@@ -197,13 +236,12 @@ static int take_bool(reader *r, const cJSON *item, const char *name, bool *out)
 /* A whole number of 64 bits from 0 on, written as one. */
 static bool read_whole(const reader *r, const cJSON *item, int64_t *out)
 {
-    if (!cJSON_IsNumber(item))
+    const value *n = scalar(r, item);
+
+    if (!n || n->kind != VALUE_INT || n->integer < 0)
         return false;
-    const value *n = &r->numbers[item->valueint];
-    for (size_t i = 0; i < n->len; i++)
-        if (n->bytes[i] < '0' || n->bytes[i] > '9')
-            return false;
-    return number_read_int((const char *)n->bytes, n->len, out);
+    *out = n->integer;
+    return true;
 }
 
 /* ---- names and types ---- */
@@ -211,27 +249,21 @@ static bool read_whole(const reader *r, const cJSON *item, int64_t *out)
 /* One name of the language, or several joined by dots. *parts: how many. */
 static int read_name(reader *r, const cJSON *item, uint32_t *parts, bool *is)
 {
-    size_t len = cJSON_IsString(item) ? strlen(item->valuestring) : 0;
+    const value *name = text_of(r, item);
     error unheard;
     tokens cut;
 
     *is = false;
-    if (len == 0)
+    if (!name || name->len == 0)
         return FENEC_OK;
     error_init(&unheard);
-    int rc = tokens_read((const uint8_t *)item->valuestring, len, &cut, &unheard);
+    int rc = tokens_read(name->bytes, name->len, &cut, &unheard);
     if (rc != FENEC_OK)
         return rc == FENEC_PANIC ? fail_memory(r->err) : FENEC_OK;
-    *is = cut.items[0].kind == TOKEN_NAME && cut.items[0].start == 0 && cut.items[0].end == len;
+    *is = cut.items[0].kind == TOKEN_NAME && cut.items[0].start == 0 && cut.items[0].end == name->len;
     *parts = *is ? cut.items[0].parts : 0;
     tokens_clear(&cut);
     return FENEC_OK;
-}
-
-static int copy_text(reader *r, const char *text, const char **out)
-{
-    *out = arena_copy(&r->to->memory, text, strlen(text));
-    return *out ? FENEC_OK : fail_memory(r->err);
 }
 
 static int take_name(reader *r, const cJSON *item, const char *what, const char **out)
@@ -246,7 +278,8 @@ static int take_name(reader *r, const cJSON *item, const char *what, const char 
         return refuse(r, FENEC_QUERY, "%s has no `name`", what);
     if (!is || parts != 1)
         return refuse(r, FENEC_QUERY, "the name of %s is a name of the language: letters, digits and _", what);
-    return copy_text(r, item->valuestring, out);
+    *out = word_of(r, item);
+    return FENEC_OK;
 }
 
 static bool take_prefix(const char **at, const char *prefix)
@@ -301,23 +334,24 @@ static bool read_scalar_type(const char **at, type *t)
 
 static int take_type(reader *r, const cJSON *item, type *out)
 {
+    const value *text = text_of(r, item);
     uint32_t lists = 0;
 
     if (!item)
         return refuse(r, FENEC_QUERY, "a field has a `type`");
-    if (!cJSON_IsString(item))
+    if (!text)
         return refuse(r, FENEC_QUERY, "the type is a text");
-    const char *at = item->valuestring;
+    const char *spelled = (const char *)text->bytes, *at = spelled;
     for (; *at == '[' && lists < LISTS_MAX; at++)
         lists++;
     bool is = read_scalar_type(&at, out);
     for (uint32_t i = 0; i < lists && is; i++)
         is = *at++ == ']';
-    if (!is || *at)
-        return refuse(r, FENEC_QUERY, "there is no type `%s`", item->valuestring);
+    if (!is || at != spelled + text->len)
+        return refuse(r, FENEC_QUERY, "there is no type `%s`", spelled);
     bool sized = out->kind == TYPE_VECTOR || out->kind == TYPE_SPARSE;
     if (sized && out->dimension == 0)
-        return refuse(r, FENEC_QUERY, "the dimension of `%s` is outside 1 to %u", item->valuestring,
+        return refuse(r, FENEC_QUERY, "the dimension of `%s` is outside 1 to %u", spelled,
                       out->kind == TYPE_VECTOR ? VECTOR_DIMENSION_MAX : SPARSE_DIMENSION_MAX);
     if (lists && out->kind == TYPE_JSON)
         return refuse(r, FENEC_TYPE, "there is no list of json: a json field can hold one");
@@ -346,10 +380,12 @@ static bool is_word(const char *text, const char *word, bool any_case)
 }
 
 /* -1 where it is none of them. */
-static int choose(const cJSON *item, const choice *choices, size_t count, bool any_case)
+static int choose(const reader *r, const cJSON *item, const choice *choices, size_t count, bool any_case)
 {
-    for (size_t i = 0; cJSON_IsString(item) && i < count; i++)
-        if (is_word(item->valuestring, choices[i].word, any_case))
+    const char *text = word_of(r, item);
+
+    for (size_t i = 0; text && i < count; i++)
+        if (is_word(text, choices[i].word, any_case))
             return choices[i].value;
     return -1;
 }
@@ -372,15 +408,13 @@ static int take_whole(reader *r, const cJSON *item, uint32_t least, uint32_t mos
 
 static int take_hundredths(reader *r, const cJSON *item, uint32_t *out)
 {
+    const value *given = scalar(r, item);
     double n = -1;
 
     if (!item)
         return FENEC_OK;
-    if (cJSON_IsNumber(item)) {
-        const value *text = &r->numbers[item->valueint];
-        if (!number_read((const char *)text->bytes, text->len, &n))
-            n = -1;
-    }
+    if (given && given->kind != VALUE_TEXT)
+        n = given->kind == VALUE_INT ? (double)given->integer : given->number;
     if (!(n >= 0 && n <= 100))
         return refuse(r, FENEC_QUERY, "`%s` is a number from 0 to 100", item->string);
     *out = (uint32_t)floor(100 * n + 0.5);
@@ -419,8 +453,8 @@ static int take_hnsw_options(reader *r, const cJSON *index, index_spec *spec)
     *spec = (index_spec){.kind = INDEX_HNSW, .m = 16, .ef_construction = 200, .ef_search = 100};
     if (rc != FENEC_OK)
         return rc;
-    int metric = m[1] ? choose(m[1], metrics, 3, false) : METRIC_COSINE;
-    int quant = m[5] ? choose(m[5], quants, 5, true) : QUANT_NONE;
+    int metric = m[1] ? choose(r, m[1], metrics, 3, false) : METRIC_COSINE;
+    int quant = m[5] ? choose(r, m[5], quants, 5, true) : QUANT_NONE;
     if (metric < 0)
         return refuse(r, FENEC_QUERY, "`metric` is \"cosine\", \"l2\" or \"dot\"");
     if (quant < 0)
@@ -465,7 +499,7 @@ static int take_index(reader *r, const cJSON *item, const type *t, bool is_path,
     for (const cJSON *m = item->child; m; m = m->next)
         if (strcmp(m->string, "kind") == 0)
             kind = m;
-    int chosen = choose(kind, kinds, sizeof kinds / sizeof *kinds, false);
+    int chosen = choose(r, kind, kinds, sizeof kinds / sizeof *kinds, false);
     if (chosen < 0)
         return refuse(r, FENEC_QUERY,
                       "the `kind` of an index is hash, unique, sorted, ttl, text, hnsw, inverted or geo");
@@ -523,14 +557,15 @@ static int read_path(reader *r, const cJSON *item, declaration *d, uint32_t plac
         rc = read_name(r, m[0], &keys, &is);
     if (rc != FENEC_OK)
         return rc;
+    const char *named = word_of(r, m[0]);
     if (!is || keys > PATH_KEYS_MAX)
         return refuse(r, FENEC_QUERY, "a `path` is 1 to %d names joined by dots", PATH_KEYS_MAX);
     if (f->type.kind != TYPE_JSON)
-        return refuse(r, FENEC_TYPE, "the path `%s` leads into a field that is not json", m[0]->valuestring);
+        return refuse(r, FENEC_TYPE, "the path `%s` leads into a field that is not json", named);
     if (!m[1])
-        return refuse(r, FENEC_QUERY, "the path `%s` has no `index`", m[0]->valuestring);
+        return refuse(r, FENEC_QUERY, "the path `%s` has no `index`", named);
     *made = (declared_path){.field = place};
-    rc = make_path(r, f->name, m[0]->valuestring, keys, &made->on);
+    rc = make_path(r, f->name, named, keys, &made->on);
     if (rc != FENEC_OK)
         return rc;
     r->field = made->on.text;
@@ -582,7 +617,7 @@ static int take_collation(reader *r, const cJSON *item, const type *t, collation
 
     if (!item || cJSON_IsNull(item))
         return FENEC_OK;
-    int chosen = choose(item, collations, 2, false);
+    int chosen = choose(r, item, collations, 2, false);
     if (chosen < 0)
         return refuse(r, FENEC_QUERY, "`collate` is \"und\" or \"tr\"");
     if (t->kind != TYPE_TEXT && !(t->kind == TYPE_LIST && t->element->kind == TYPE_TEXT))
@@ -691,20 +726,21 @@ static int read_collections(reader *r, const cJSON *list)
 
 static int read_fenecql(reader *r, const cJSON *item)
 {
+    const value *text = text_of(r, item);
     error found;
 
-    if (!cJSON_IsString(item))
+    if (!text)
         return refuse(r, FENEC_QUERY, "`fenecql` is a text");
     error_init(&found);
-    int rc = description_read_text((const uint8_t *)item->valuestring, strlen(item->valuestring), r->to, &found);
+    int rc = description_read_text(text->bytes, text->len, r->to, &found);
     return rc == FENEC_OK ? rc : rc == FENEC_PANIC ? fail_memory(r->err) : refuse(r, rc, "%s", found.message);
 }
 
 /* ---- migrations ---- */
 
-static bool is_blank(const char *text)
+static bool is_blank(const value *text)
 {
-    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
+    const uint8_t *at = text->bytes, *end = at + text->len;
 
     while (at < end)
         if (!unicode_is_space(utf8_next(&at, end)))
@@ -724,10 +760,11 @@ static int read_rebuild(reader *r, const cJSON *item, migration *out)
         rc = take_members(r, rebuild, "a rebuild", inner, m, 2);
     if (rc != FENEC_OK)
         return rc;
-    if (!cJSON_IsString(m[0]) || !cJSON_IsString(m[1]))
+    out->collection = word_of(r, m[0]);
+    out->field = word_of(r, m[1]);
+    if (!out->collection || !out->field)
         return refuse(r, FENEC_QUERY, "a rebuild names a `collection` and a `field`");
-    rc = copy_text(r, m[0]->valuestring, &out->collection);
-    return rc == FENEC_OK ? copy_text(r, m[1]->valuestring, &out->field) : rc;
+    return FENEC_OK;
 }
 
 static int read_migrations(reader *r, const cJSON *list)
@@ -743,15 +780,14 @@ static int read_migrations(reader *r, const cJSON *list)
         return fail_memory(r->err);
     for (; item && rc == FENEC_OK; item = item->next) {
         migration *m = &r->to->migrations[r->to->migration_count++];
-        if (cJSON_IsObject(item)) {
+        const value *text = text_of(r, item);
+        if (cJSON_IsObject(item))
             rc = read_rebuild(r, item, m);
-        } else if (!cJSON_IsString(item) || is_blank(item->valuestring)) {
+        else if (!text || is_blank(text))
             rc = refuse(r, FENEC_QUERY, "migration %u is neither a text of statements nor a `rebuild`",
                         r->to->migration_count);
-        } else {
-            m->len = strlen(item->valuestring);
-            rc = copy_text(r, item->valuestring, &m->text);
-        }
+        else
+            *m = (migration){.text = (const char *)text->bytes, .len = text->len};
     }
     return rc;
 }

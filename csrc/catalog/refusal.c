@@ -46,20 +46,39 @@ static void fix_declare(buffer *fix, const declaration *code, const field_def *s
     buffer_byte(fix, '`');
 }
 
-/* The rebuild of the difference's field, as the migration it is. */
-static void fix_rebuild(buffer *fix, const difference *d)
+/* The same of the index of a field, or of a path into it. */
+static void fix_declare_index(buffer *fix, const difference *d, const char *on, const index_spec *stored)
+{
+    if (!strchr(on, '.')) {
+        fix_declare(fix, d->code, d->stored);
+        return;
+    }
+    buffer_printf(fix, "declare the index of `%s.%s` as the database has it, `", d->code->name, on);
+    spell_index(fix, stored);
+    buffer_byte(fix, '`');
+}
+
+/* The rebuild of the difference's field, as the migration it is; of its index or one of a path into it,
+ * which is `stored`, or of the field as such (stored NULL). */
+static void fix_rebuild(buffer *fix, const difference *d, const char *on, const index_spec *stored)
 {
     const declaration *code = d->code;
     const field_def *f = &code->fields[d->place];
 
     if (!field_is_readable(f->name)) {
-        fix_declare(fix, code, d->stored);
-        buffer_text(fix, ": no expression reads a field of that name, so it cannot be rebuilt");
+        if (stored)
+            fix_declare_index(fix, d, on, stored);
+        else
+            fix_declare(fix, code, d->stored);
+        buffer_printf(fix, ": no expression reads a field called `%s`, so it cannot be rebuilt", f->name);
         return;
     }
     buffer_text(fix, "add ");
-    if (d->stored->index.ttl_ms > 0)
-        buffer_printf(fix, "the migration `del %s where expired()` and after it ", code->name);
+    if (d->stored->index.ttl_ms > 0) {
+        buffer_text(fix, "the migration `");
+        spell_delete(fix, code->name);
+        buffer_text(fix, " where expired()` and after it ");
+    }
     buffer_printf(fix,
                   "the migration `{\"rebuild\": {\"collection\": \"%s\", \"field\": \"%s\"}}`, which makes `%s` "
                   "anew as the code declares it and keeps its values",
@@ -179,7 +198,7 @@ void refuse_required_changed(buffer *out, const difference *d)
                                       : "`%s.%s` is required in the code and not in the database",
                   d->code->name, field);
     if (d->stored->required && !d->follow) {
-        fix_rebuild(&r.fix, d);
+        fix_rebuild(&r.fix, d, field, NULL);
     } else {
         fix_declare(&r.fix, d->code, d->stored);
         if (!d->stored->required && !d->follow)
@@ -199,7 +218,7 @@ void refuse_collate_changed(buffer *out, const difference *d)
     if (d->follow)
         fix_declare(&r.fix, d->code, d->stored);
     else
-        fix_rebuild(&r.fix, d);
+        fix_rebuild(&r.fix, d, wanted->name, NULL);
     end(&r, out, "collate_changed", d->code->name, wanted->name);
 }
 
@@ -223,18 +242,14 @@ void refuse_index_changed(buffer *out, const difference *d, const char *on, cons
 
     begin(&r);
     write_indexes(&r.message, d, on, stored, wanted);
-    if (d->follow && is_path) {
-        buffer_printf(&r.fix, "declare the index of `%s.%s` as the database has it, `", d->code->name, on);
-        spell_index(&r.fix, stored);
-        buffer_byte(&r.fix, '`');
-    } else if (d->follow) {
-        fix_declare(&r.fix, d->code, d->stored);
+    if (d->follow) {
+        fix_declare_index(&r.fix, d, on, stored);
     } else if (!is_path && stored->kind == INDEX_SORTED && wanted->kind == INDEX_SORTED) {
         buffer_printf(&r.fix, "add the migration `alter collection %s alter field %s ", d->code->name, on);
         spell_index(&r.fix, wanted);
         buffer_byte(&r.fix, '`');
     } else {
-        fix_rebuild(&r.fix, d);
+        fix_rebuild(&r.fix, d, on, stored);
     }
     end(&r, out, "index_changed", d->code->name, on);
 }
@@ -245,7 +260,7 @@ void refuse_index_removed(buffer *out, const difference *d, const char *on, cons
 
     begin(&r);
     write_indexes(&r.message, d, on, stored, NULL);
-    fix_rebuild(&r.fix, d);
+    fix_rebuild(&r.fix, d, on, stored);
     end(&r, out, "index_removed", d->code->name, on);
 }
 

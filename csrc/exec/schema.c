@@ -108,6 +108,23 @@ static int write_steps(bringing *w)
     return rc;
 }
 
+/* The text, or as much of it as a message holds, with U+FFFD for each U+0000. */
+static const char *printable(char out[ERROR_MESSAGE_MAX], const value *text)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < text->len && len + sizeof "\xEF\xBF\xBD" < ERROR_MESSAGE_MAX; i++) {
+        if (text->bytes[i]) {
+            out[len++] = (char)text->bytes[i];
+        } else {
+            memcpy(out + len, "\xEF\xBF\xBD", 3);
+            len += 3;
+        }
+    }
+    out[len] = 0;
+    return out;
+}
+
 /* One record beside the migration of its place. */
 static int match_record(bringing *w, const value *row)
 {
@@ -122,16 +139,18 @@ static int match_record(bringing *w, const value *row)
                     place);
     const step *s = &w->steps[place];
     if (n.kind != VALUE_INT || n.integer != (int64_t)place + 1 || text.kind != VALUE_TEXT) {
-        char quoted[VALUE_QUOTE_MAX];
-        return fail(w->err, FENEC_QUERY, "record %u of `" RECORDS "` is no record of migration %u: its n is %s",
-                    place + 1, place + 1, value_quote(quoted, &n));
-    }
-    if (text.len != s->len || memcmp(text.bytes, s->text, s->len) != 0)
+        char number[VALUE_QUOTE_MAX], ran[VALUE_QUOTE_MAX];
         return fail(w->err, FENEC_QUERY,
-                    "migration %u ran as `%.*s`, which is not what the code lists: a migration that ran stays as it "
+                    "record %u of `" RECORDS "` is none of migration %u: its n is %s and its text %s", place + 1,
+                    place + 1, value_quote(number, &n), value_quote(ran, &text));
+    }
+    if (text.len != s->len || memcmp(text.bytes, s->text, s->len) != 0) {
+        char ran[ERROR_MESSAGE_MAX];
+        return fail(w->err, FENEC_QUERY,
+                    "migration %u ran as `%s`, which is not what the code lists: a migration that ran stays as it "
                     "is, and a change is a new one",
-                    place + 1, text.len < ERROR_MESSAGE_MAX ? (int)text.len : ERROR_MESSAGE_MAX,
-                    (const char *)text.bytes);
+                    place + 1, printable(ran, &text));
+    }
     w->done++;
     return FENEC_OK;
 }
