@@ -68,7 +68,7 @@ static int finish(building *u, block *b, const collection *of, error *err)
     int rc = FENEC_OK;
 
     if (u->mark && u->mark->clash)
-        rc = index_check_unique(b, of, x, err);
+        rc = index_check_unique(b->c, of, x, err);
     if (rc == FENEC_OK)
         rc = search_built(b, of, x, err);
     if (rc == FENEC_OK)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "exec/build.h"
+#include "exec/checking.h"
 #include "exec/compact.h"
 #include "exec/ddl.h"
 #include "exec/exact.h"
@@ -647,6 +648,19 @@ void database_look(database *d, uint64_t memory)
     if (text_begin(d->texts, NULL, 0, &use, &unused) == FENEC_OK)
         compact_look(&d->w, use.memory, memory);
     text_end(d->texts, &use);
+}
+
+int database_check(database *d, const check_watch *watch, check_report *out, error *err)
+{
+    version *v;
+    conn *c;
+    int rc = store_read(d->w.s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = check_run(c, (const published *)v, watch, out, err);
+    store_read_end(c);
+    return rc;
 }
 
 /* What a file declares without entries is built, search indexes are read and linked. */

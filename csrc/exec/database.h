@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "exec/check.h"
 #include "store/store.h"
 
 typedef struct database database;
@@ -45,6 +46,9 @@ int database_schema(database *d, const uint8_t *text, size_t text_len, uint32_t 
 
 /* The description of a file that may be in use elsewhere, which is not touched: see store/peek.h. */
 int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err);
+
+/* Whether everything agrees (check.h), as of one committed state; reads and writes go on beside it. */
+int database_check(database *d, const check_watch *watch, check_report *out, error *err);
 
 int database_changes(database *d, uint64_t since, buffer *out, error *err);
 int database_sync(database *d, error *err);

@@ -370,14 +370,14 @@ int index_fill(block *b, const collection *of, const catalog_index *x, int64_t *
 }
 
 /* A key with two ids: whether their values are equal too. */
-static int judge_tie(block *b, const collection *of, const catalog_index *x, int64_t id, arena *a, error *err)
+static int judge_tie(conn *c, const collection *of, const catalog_index *x, int64_t id, arena *a, error *err)
 {
     int64_t other;
     buffer key;
     value v;
     bool tied;
     row r;
-    int rc = row_find(&r, b->c, of->number, id, err);
+    int rc = row_find(&r, c, of->number, id, err);
 
     if (rc == FN_END)
         return fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` names document %" PRId64 ", which is not there",
@@ -391,7 +391,7 @@ static int judge_tie(block *b, const collection *of, const catalog_index *x, int
     buffer_init(&key);
     if (key_of(&key, of, x, &v, &tied) && !key.failed) {
         value_at(&v, &x->on, &v);
-        rc = find_holder(b->c, of, x, key.bytes, key.len, tied, &v, id, &other, a, err);
+        rc = find_holder(c, of, x, key.bytes, key.len, tied, &v, id, &other, a, err);
         if (rc == FENEC_OK)
             rc = twice(of, x, &v, id, other, err);
         else if (rc == FN_END)
@@ -403,7 +403,7 @@ static int judge_tie(block *b, const collection *of, const catalog_index *x, int
     return rc;
 }
 
-int index_check_unique(block *b, const collection *of, const catalog_index *x, error *err)
+int index_check_unique(conn *c, const collection *of, const catalog_index *x, error *err)
 {
     key_range all = {0};
     cursor cur = {0};
@@ -414,7 +414,7 @@ int index_check_unique(block *b, const collection *of, const catalog_index *x, e
 
     buffer_init(&before);
     arena_init(&scratch);
-    rc = cursor_entries(&cur, b->c, table_index(x->number), &all, false, err);
+    rc = cursor_entries(&cur, c, table_index(x->number), &all, false, err);
     while (rc == FENEC_OK) {
         const uint8_t *key;
         size_t len;
@@ -423,7 +423,7 @@ int index_check_unique(block *b, const collection *of, const catalog_index *x, e
         if (rc != FENEC_OK)
             break;
         if (!first && before.len == len && memcmp(before.bytes, key, len) == 0)
-            rc = judge_tie(b, of, x, id, &scratch, err);
+            rc = judge_tie(c, of, x, id, &scratch, err);
         first = false;
         before.len = 0;
         buffer_put(&before, key, len);

@@ -62,6 +62,6 @@ int index_fill(block *b, const collection *of, const catalog_index *x, int64_t *
                error *err);
 
 /* DUPLICATE where two ids stand under one value of it. */
-int index_check_unique(block *b, const collection *of, const catalog_index *x, error *err);
+int index_check_unique(conn *c, const collection *of, const catalog_index *x, error *err);
 
 #endif

@@ -44,14 +44,22 @@ static int text_of(void *from, int64_t id, const uint8_t **text, size_t *len, er
     return rc;
 }
 
-static int read_index(block *b, const collection *of, const catalog_index *x, version **out, error *err)
+int text_part_look(conn *c, row_cache *cache, const collection *of, const catalog_index *x, text_version **out,
+                   error *err)
 {
-    texts from = {.c = b->c, .of = of, .field = of->fields[x->field].number};
-    text_version *v;
+    texts from = {.c = c, .of = of, .field = of->fields[x->field].number};
 
     arena_init(&from.memory);
-    int rc = text_index_open(&v, b->c, b->w->cache, x->number, &x->spec, text_of, &from, err);
+    int rc = text_index_open(out, c, cache, x->number, &x->spec, text_of, &from, err);
     arena_clear(&from.memory);
+    return rc;
+}
+
+static int read_index(block *b, const collection *of, const catalog_index *x, version **out, error *err)
+{
+    text_version *v;
+    int rc = text_part_look(b->c, b->w->cache, of, x, &v, err);
+
     if (rc == FENEC_OK) {
         *out = &v->head;
         maintenance_ask(b->w->behind, text_merging, b->w, x->number);

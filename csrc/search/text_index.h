@@ -66,7 +66,7 @@ typedef struct text_version {
  * FN_END where there is none. */
 typedef int text_source(void *from, int64_t id, const uint8_t **text, size_t *len, error *err);
 
-/* Reads an index through a block's connection. One reference. ROW_DAMAGED. */
+/* Reads an index through a block's connection, or a snapshot's to look at it. One reference. ROW_DAMAGED. */
 int text_index_open(text_version **out, conn *c, row_cache *cache, uint32_t index, const index_spec *spec,
                     text_source *source, void *from, error *err);
 

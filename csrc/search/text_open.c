@@ -341,7 +341,7 @@ int text_index_open(text_version **out, conn *c, row_cache *cache, uint32_t inde
 
     if (!rc)
         rc = read_counts(&o, err);
-    if (!rc)
+    if (!rc && conn_is_writer(c))
         rc = drop_strays(&o, err);
     if (!rc)
         rc = read_log(&o, err);

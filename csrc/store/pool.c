@@ -273,6 +273,11 @@ void store_read_end(conn *c)
         store_trim(s);
 }
 
+void store_read_long(conn *c)
+{
+    pool_note_long(c);
+}
+
 /* ---- for those who commit and checkpoint ---- */
 
 /* LOCK_POOL held. */

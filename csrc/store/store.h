@@ -59,6 +59,9 @@ void store_read_end(conn *c);
 /* Closes the connections of reads that nobody needed since the last time. No lock may be held. */
 void store_trim(store *s);
 
+/* The snapshot is a long one: no checkpoint waits for it. */
+void store_read_long(conn *c);
+
 /* Begins a block: waits for the writer's lock. *v is the version of the latest block, borrowed until the
  * block ends. `undo`: the block may have to be put back after it wrote; without it a rollback is right
  * only before the first write (a single put that was checked whole). IO: writes are refused since a
