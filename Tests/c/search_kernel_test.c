@@ -73,6 +73,7 @@ static void compare(const kernels *k, const inputs *in, size_t n, size_t shift)
     CHECK_INT(k->dot_code(in->x + shift, in->y + shift, n), plain->dot_code(in->x + shift, in->y + shift, n));
     sign_sums got = k->signs(in->planes, in->y + shift, (n + 7) / 8);
     sign_sums want = plain->signs(in->planes, in->y + shift, (n + 7) / 8);
+    CHECK_INT(k->differ(in->planes, in->y + shift, (n + 7) / 8), plain->differ(in->planes, in->y + shift, (n + 7) / 8));
     CHECK_INT(got.weighted, want.weighted);
     CHECK_INT(got.set, want.set);
 }

@@ -153,6 +153,11 @@ int database_close(database *d, error *err)
     keeper_stop(d->keeper);
     d->keeper = NULL;
     maintenance_stop(d->w.behind);
+    scratch *memory = scratch_new();
+    if (memory) { /* else the next open does what is not done now */
+        search_close(&d->w, memory);
+        scratch_free(memory);
+    }
     return store_close(d->w.s, err);
 }
 
@@ -636,6 +641,15 @@ int database_flush(database *d, error *err)
 
 int database_checkpoint(database *d, error *err)
 {
+    text_use use = {0};
+    int rc = store_check_fork(d->w.s, err);
+
+    if (rc == FENEC_OK)
+        rc = text_begin(d->texts, NULL, 0, &use, err);
+    if (rc != FENEC_OK)
+        return rc;
+    search_settle(&d->w, use.memory);
+    text_end(d->texts, &use);
     return store_checkpoint(d->w.s, err);
 }
 

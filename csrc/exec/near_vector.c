@@ -381,6 +381,17 @@ static int search(near_run *n, error *err)
     return rc;
 }
 
+static void explain_index(const near_run *n)
+{
+    if (!n->x)
+        return;
+    const vector_state s = vector_look(n->v);
+    explain_step(n->x,
+                 "near: the index holds %" PRIu32 " vectors, %" PRIu32 " linked: %zu KiB of vectors, %zu KiB of links, "
+                 "%zu KiB beside",
+                 s.nodes, s.linked, s.vector_bytes / 1024, s.link_bytes / 1024, s.other_bytes / 1024);
+}
+
 static int find_version(near_run *n, error *err)
 {
     const catalog_index *x = n->ask->index;
@@ -415,6 +426,8 @@ int near_vector(const vector_ask *ask, const context *cx, float *query, size_t w
     n.mark = arena_here(cx->memory);
     if (!rc)
         rc = search(&n, err);
+    if (!rc)
+        explain_index(&n);
     vector_seek_end(&n.s);
     ids_clear(&n.set);
     return rc;

@@ -147,3 +147,48 @@ int search_warm(writer *w, const uint8_t *only, size_t only_len, struct scratch 
     maintenance_wait(w->behind);
     return FENEC_OK;
 }
+
+/* The n-th search index that is READY and in memory, with its kind; NULL after the last. */
+static const search_kind *find_read(writer *w, uint32_t n, uint32_t *index, struct scratch *memory)
+{
+    const search_kind *kind = NULL;
+    error unused;
+    block b;
+
+    error_init(&unused);
+    if (block_begin(&b, w, false, memory, &unused) != FENEC_OK)
+        return NULL;
+    for (uint32_t i = 0; !kind && i < b.cat->count; i++) {
+        const collection *of = b.cat->collections[i];
+        for (uint32_t k = 0; !kind && k < of->index_count; k++) {
+            const catalog_index *x = &of->indexes[k];
+            if (!kind_of(x) || x->state != INDEX_READY || !published_find(b.base, x->number) || n-- > 0)
+                continue;
+            kind = kind_of(x);
+            *index = x->number;
+        }
+    }
+    block_rollback(&b);
+    return kind;
+}
+
+void search_settle(writer *w, struct scratch *memory)
+{
+    const search_kind *kind;
+    uint32_t index;
+
+    for (uint32_t n = 0; (kind = find_read(w, n, &index, memory)); n++)
+        if (kind->settle)
+            kind->settle(w, index);
+    maintenance_wait(w->behind);
+}
+
+void search_close(writer *w, struct scratch *memory)
+{
+    const search_kind *kind;
+    uint32_t index;
+
+    for (uint32_t n = 0; (kind = find_read(w, n, &index, memory)); n++)
+        if (kind->close)
+            kind->close(w, index, memory);
+}

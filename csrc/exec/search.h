@@ -34,4 +34,10 @@ int search_read(writer *w, uint32_t collection, uint32_t index, struct scratch *
 /* Reads those that `only` names as unbuilt_warm has it, and waits for what runs behind. */
 int search_warm(writer *w, const uint8_t *only, size_t only_len, struct scratch *memory, error *err);
 
+/* Before a checkpoint: links and saves what is pending of the indexes in memory. */
+void search_settle(writer *w, struct scratch *memory);
+
+/* The same of what is worth it, after maintenance_stop. */
+void search_close(writer *w, struct scratch *memory);
+
 #endif

@@ -16,6 +16,10 @@ typedef struct search_kind {
                  error *err);
     /* The rows there were have all been written to an index that was built. May be NULL. */
     int (*built)(block *b, version *own, error *err);
+    /* Asks for what a checkpoint is to find done, of an index in memory, on the maintenance thread. May be NULL. */
+    void (*settle)(writer *w, uint32_t index);
+    /* The database closes, and the maintenance thread has stopped. No lock is held. May be NULL. */
+    void (*close)(writer *w, uint32_t index, struct scratch *memory);
     part_kind part;
 } search_kind;
 

@@ -1,116 +1,127 @@
 #include "exec/vector_part.h"
 
-#include "base/memory.h"
-#include "exec/scratch.h"
+#include "exec/vector_linking.h"
 #include "search/row_cache.h"
 #include "search/vector_index.h"
 #include "value/packed.h"
 
-enum { LINKED_AT_ONCE = 64 }; /* before it is asked whether to stop */
-
 /* ---- reading ---- */
 
+/* Vectors of documents, as a connection sees them. */
 typedef struct loading {
-    vector_version *v;
+    conn *c;
+    table from;
+    uint32_t dimension;
+    vector_version *v; /* what the scan adds to */
     arena memory;
     int code;
     error *err;
 } loading;
 
-static bool load_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
+/* A field's bytes as a vector; FN_END: it is none. */
+static int vector_in(loading *l, const uint8_t *bytes, size_t len, const uint8_t **floats, error *err)
 {
-    loading *l = to;
     const uint8_t *end = bytes + len;
     value v;
 
-    l->code = packed_read(&bytes, end, &l->memory, &v, l->err);
-    if (!l->code && v.kind == VALUE_VECTOR)
-        l->code = vector_write(l->v, id, v.bytes, l->err);
     arena_reset(&l->memory);
-    return !l->code;
+    int rc = packed_read(&bytes, end, &l->memory, &v, err);
+    if (rc)
+        return rc;
+    if (v.kind != VALUE_VECTOR || v.count != l->dimension)
+        return FN_END;
+    *floats = v.bytes;
+    return FENEC_OK;
 }
 
-static int load_rows(block *b, const collection *of, const catalog_index *x, vector_version *v, error *err)
+static int vector_of(void *from, int64_t id, const uint8_t **floats, error *err)
 {
-    loading l = {.v = v, .err = err};
+    loading *l = from;
+    const uint8_t *bytes;
+    size_t len;
+    int rc = rows_get(l->c, l->from, id, &bytes, &len, err);
+
+    return rc ? rc : vector_in(l, bytes, len, floats, err);
+}
+
+static bool load_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
+{
+    loading *l = to;
+    const uint8_t *floats;
+
+    l->code = vector_in(l, bytes, len, &floats, l->err);
+    if (!l->code)
+        l->code = vector_write(l->v, id, floats, l->err);
+    else if (l->code == FN_END)
+        l->code = FENEC_OK;
+    return !l->code && !vector_is_to_code(l->v);
+}
+
+/* Documents above `last`, into l->v, which is landed. Where it is to hold codes from some document on, it is made
+ * anew before it goes on, so that it never holds many vectors whole. */
+static int load_rows(loading *l, int64_t last, error *err)
+{
+    int rc = last == INT64_MAX ? FN_END : FENEC_OK;
+
+    while (rc == FENEC_OK) {
+        vector_version *own = vector_begin(l->v), *fresh;
+        if (!own)
+            return fail_memory(err);
+        version_drop(&l->v->head);
+        l->v = own;
+        rc = rows_scan(l->c, l->from, last == INT64_MIN ? last : last + 1, INT64_MAX, true, load_row, l, &last, err);
+        rc = l->code ? l->code : rc;
+        vector_land(l->v);
+        if (rc == FENEC_OK && vector_is_to_code(l->v)) {
+            rc = vector_renew(l->v, &fresh, err);
+            if (!rc && (rc = vector_take_place(fresh, l->v, err)))
+                version_drop(&fresh->head);
+            if (!rc) {
+                version_drop(&l->v->head);
+                l->v = fresh;
+            }
+        }
+        if (last == INT64_MAX)
+            break;
+    }
+    return rc == FN_END ? FENEC_OK : rc;
+}
+
+/* As a connection sees it. */
+static int open_index(conn *c, const collection *of, const catalog_index *x, vector_version **out, error *err)
+{
+    const type *t = &of->fields[x->field].type;
+    loading l = {.c = c,
+                 .from = table_side(of->number, of->fields[x->field].number),
+                 .dimension = t->dimension,
+                 .err = err};
     int64_t last;
 
     arena_init(&l.memory);
-    int rc = rows_scan(b->c, table_side(of->number, of->fields[x->field].number), INT64_MIN, INT64_MAX, true,
-                       load_row, &l, &last, err);
+    int rc = vector_open(&l.v, &last, c, x->number, &x->spec, t, vector_of, &l, err);
+    if (!rc)
+        rc = load_rows(&l, last, err);
     arena_clear(&l.memory);
-    return l.code ? l.code : rc == FN_END ? FENEC_OK : rc;
+    if (!rc)
+        *out = l.v;
+    else if (l.v)
+        version_drop(&l.v->head);
+    return rc;
 }
 
 static int read(block *b, const collection *of, const catalog_index *x, version **out, error *err)
 {
-    vector_version *v = vector_new(&x->spec, &of->fields[x->field].type), *own = v ? vector_begin(v) : NULL;
-    int rc = own ? FENEC_OK : fail_memory(err);
-
-    if (v)
-        version_drop(&v->head);
-    if (!rc && x->state == INDEX_READY)
-        rc = load_rows(b, of, x, own, err);
-    if (!rc) {
-        vector_land(own);
-        *out = &own->head;
-    } else if (own) {
-        version_drop(&own->head);
-    }
-    return rc;
-}
-
-/* ---- linking ---- */
-
-static void scratch_open(scratch *s)
-{
-    *s = (scratch){0};
-    arena_init(&s->memory);
-    arena_init(&s->rows);
-    row_keys_init(&s->keys);
-    changes_init(&s->noted);
-}
-
-static void scratch_close(scratch *s)
-{
-    arena_clear(&s->memory);
-    arena_clear(&s->rows);
-    row_keys_clear(&s->keys);
-    changes_clear(&s->noted);
-    memory_free(s->parts);
-}
-
-/* The newest version of an index, kept; NULL: there is none, or none in memory. */
-static vector_version *newest(writer *w, uint32_t index, error *err)
-{
-    version *v = NULL;
-    scratch memory;
-    block b;
-
-    scratch_open(&memory);
-    if (block_begin(&b, w, false, &memory, err) == FENEC_OK) {
-        v = version_keep(published_find(b.base, index));
-        block_rollback(&b);
-    }
-    scratch_close(&memory);
-    return (vector_version *)v;
-}
-
-static void link_job(void *with, uint32_t index, bool *again)
-{
-    writer *w = with;
-    error err;
-    bool done = false;
+    vector_version *v = NULL;
     int rc = FENEC_OK;
 
-    error_init(&err);
-    vector_version *v = newest(w, index, &err);
-    if (!v)
-        return;
-    while (!rc && !done && !maintenance_stops(w->behind))
-        rc = vector_link(v, LINKED_AT_ONCE, &done, &err);
-    version_drop(&v->head);
-    *again = false;
+    if (x->state == INDEX_READY) {
+        rc = open_index(b->c, of, x, &v, err);
+    } else if (!(v = vector_new(&x->spec, &of->fields[x->field].type))) {
+        rc = fail_memory(err);
+    }
+    if (!rc)
+        *out = &v->head;
+    return rc;
 }
 
 /* ---- a block ---- */
@@ -139,10 +150,13 @@ static int write(block *b, const catalog_index *x, version *own, int64_t id, con
 
 static int land(block *b, uint32_t index, version *v, error *err)
 {
-    (void)err;
+    return vector_log((const vector_version *)v, b->c, index, err);
+}
+
+static void landed(block *b, uint32_t index, version *v)
+{
     vector_land((vector_version *)v);
-    maintenance_ask(b->w->behind, link_job, b->w, index);
-    return FENEC_OK;
+    maintenance_ask(b->w->behind, vector_linking, b->w, index);
 }
 
 static void undo(version *v)
@@ -150,5 +164,77 @@ static void undo(version *v)
     vector_undo((vector_version *)v);
 }
 
-const search_kind vector_part = {
-    .read = read, .begin = begin, .write = write, .part = {.land = land, .undo = undo}};
+static void settle(writer *w, uint32_t index)
+{
+    maintenance_ask(w->behind, vector_settling, w, index);
+}
+
+const search_kind vector_part = {.read = read,
+                                 .begin = begin,
+                                 .write = write,
+                                 .settle = settle,
+                                 .close = vector_closing,
+                                 .part = {.land = land, .landed = landed, .undo = undo}};
+
+/* ---- checking ---- */
+
+typedef struct checking {
+    loading rows;
+    vector_fault *found;
+    void *to;
+    int64_t documents;
+} checking;
+
+static bool check_row(void *to, int64_t id, const uint8_t *bytes, size_t len)
+{
+    checking *k = to;
+    const uint8_t *floats;
+    int rc = vector_in(&k->rows, bytes, len, &floats, k->rows.err);
+
+    if (rc == FENEC_OK) {
+        k->documents++;
+        if (!vector_holds(k->rows.v, id, floats))
+            k->found(k->to, id, "the index does not hold it with its vector");
+    } else if (rc != FN_END) {
+        k->rows.code = rc;
+    }
+    return !k->rows.code;
+}
+
+static bool check_document(void *to, int64_t id)
+{
+    checking *k = to;
+    const uint8_t *floats;
+    int rc = vector_of(&k->rows, id, &floats, k->rows.err);
+
+    if (rc == FN_END)
+        k->found(k->to, id, "the index holds it, and it has no vector");
+    else
+        k->rows.code = rc;
+    return !k->rows.code;
+}
+
+int vector_part_check(conn *c, const collection *of, const catalog_index *x, vector_fault *found, void *to,
+                      error *err)
+{
+    checking k = {.found = found, .to = to};
+    int64_t last;
+
+    if (x->state != INDEX_READY)
+        return FENEC_OK;
+    k.rows = (loading){.c = c,
+                       .from = table_side(of->number, of->fields[x->field].number),
+                       .dimension = of->fields[x->field].type.dimension,
+                       .err = err};
+    int rc = open_index(c, of, x, &k.rows.v, err);
+    if (rc)
+        return rc;
+    arena_init(&k.rows.memory);
+    rc = rows_scan(c, k.rows.from, INT64_MIN, INT64_MAX, true, check_row, &k, &last, err);
+    rc = k.rows.code ? k.rows.code : rc == FN_END ? FENEC_OK : rc;
+    if (!rc && k.documents != k.rows.v->docs)
+        rc = vector_each(k.rows.v, check_document, &k, err);
+    arena_clear(&k.rows.memory);
+    version_drop(&k.rows.v->head);
+    return rc ? rc : k.rows.code;
+}

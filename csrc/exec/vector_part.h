@@ -7,4 +7,13 @@
 
 extern const search_kind vector_part;
 
+/* Told of a document that the index holds and should not, or does not hold with its vector. */
+typedef void vector_fault(void *to, int64_t id, const char *what);
+
+/* Compares what the file has of an index that is READY with the documents, in a snapshot or a block: every document
+ * with a vector is to be there once, with the vector it has, and nothing else. It is read into memory of its own
+ * for that. ROW_DAMAGED (search/row_cache.h): its rows are not as they were written; IO, CORRUPT, PANIC. */
+int vector_part_check(conn *c, const collection *of, const catalog_index *x, vector_fault *found, void *to,
+                      error *err);
+
 #endif

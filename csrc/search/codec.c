@@ -110,6 +110,11 @@ static void encode_sign(const codec *c, const float *v, uint8_t *item)
     item[8] = (uint8_t)at;
 }
 
+void codec_sign(const codec *c, const float *v, uint8_t *item)
+{
+    encode_sign(c, v, item);
+}
+
 void codec_encode(const codec *c, float *v, uint8_t *item)
 {
     double length = 0;
@@ -215,18 +220,65 @@ static float int8_distance(const codec_query *q, const uint8_t *item)
     return c->metric == METRIC_L2 ? q->squared + bytes_f32(after + 4) - 2 * dot : -dot;
 }
 
+/* Planes, and what they stand for. */
+typedef struct cut {
+    float low, step, sum;
+} cut;
+
+/* Of the centres, to compare codes with one another: their planes, and their products. */
+struct codec_centres {
+    cut cuts[CODEC_CENTRES];
+    float dots[CODEC_CENTRES][CODEC_CENTRES];
+    uint8_t planes[]; /* of each */
+};
+
+static const uint8_t *planes_of(const codec *c, unsigned centre)
+{
+    return c->between->planes + (size_t)centre * KERNEL_PLANES * signs_bytes(c);
+}
+
+/* The product of what was cut to planes with signs. */
+static float with_signs(const codec *c, const cut *k, const uint8_t *planes, const uint8_t *code)
+{
+    sign_sums under = c->kernels->signs(planes, code, signs_bytes(c));
+
+    return 2 * (k->low * (float)under.set + k->step * (float)under.weighted) - k->sum;
+}
+
+static unsigned centre_of(const uint8_t *item)
+{
+    return item[8] & (CODEC_CENTRES - 1);
+}
+
 static float sign_distance(const codec_query *q, const uint8_t *item)
 {
     const codec *c = q->how;
-    sign_sums under = c->kernels->signs(q->planes, item + 9, signs_bytes(c));
-    float with_signs = 2 * (q->low * (float)under.set + q->step * (float)under.weighted) - q->sum;
-    unsigned at = item[8] & (CODEC_CENTRES - 1);
+    const cut k = {q->low, q->step, q->sum};
+    unsigned at = centre_of(item);
 
     if (!q->centre_known[at]) {
         q->centre_dots[at] = c->kernels->dot(q->floats, c->centres + (size_t)at * c->dimension, c->dimension);
         q->centre_known[at] = 1;
     }
-    return -(q->centre_dots[at] + bytes_f32(item) * with_signs + bytes_f32(item + 4));
+    return -(q->centre_dots[at] + bytes_f32(item) * with_signs(c, &k, q->planes, item + 9) + bytes_f32(item + 4));
+}
+
+/* The query is c + f s of an item. */
+static float between_signs(const codec_query *q, const uint8_t *item)
+{
+    const codec *c = q->how;
+    const unsigned own = centre_of(q->item), at = centre_of(item);
+    const float f = bytes_f32(q->item);
+    float apart = (float)c->kernels->differ(q->item + 9, item + 9, signs_bytes(c));
+
+    if (!q->centre_known[at]) {
+        q->centre_dots[at] = c->between->dots[own][at] +
+                             f * with_signs(c, &c->between->cuts[at], planes_of(c, at), q->item + 9);
+        q->centre_known[at] = 1;
+    }
+    float signs = with_signs(c, &c->between->cuts[own], planes_of(c, own), item + 9) +
+                  f * ((float)c->dimension - 2 * apart);
+    return -(q->centre_dots[at] + bytes_f32(item) * signs + bytes_f32(item + 4));
 }
 
 /* Four, one after another. */
@@ -250,30 +302,50 @@ size_t codec_query_bytes(const codec *c)
     }
 }
 
-static void cut_to_planes(codec_query *q, uint8_t *planes)
+static cut cut_to_planes(const codec *c, const float *v, uint8_t *planes)
 {
-    const codec *c = q->how;
     const size_t len = signs_bytes(c);
     float low = INFINITY, high = -INFINITY;
     double sum = 0;
 
     for (uint32_t i = 0; i < c->dimension; i++) {
-        low = q->floats[i] < low ? q->floats[i] : low;
-        high = q->floats[i] > high ? q->floats[i] : high;
-        sum += (double)q->floats[i];
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+        sum += (double)v[i];
     }
     memset(planes, 0, KERNEL_PLANES * len);
-    q->planes = planes;
-    q->low = low;
-    q->sum = (float)sum;
-    q->step = high > low ? (high - low) / LEVELS : 0;
-    for (uint32_t i = 0; q->step > 0 && i < c->dimension; i++) {
-        float x = (q->floats[i] - low) / q->step;
+    cut k = {low, high > low ? (high - low) / LEVELS : 0, (float)sum};
+    for (uint32_t i = 0; k.step > 0 && i < c->dimension; i++) {
+        float x = (v[i] - low) / k.step;
         unsigned level = isnan(x) ? 0 : (unsigned)lrintf(x);
         for (unsigned p = 0; p < KERNEL_PLANES; p++)
             if (level >> p & 1)
                 planes[p * len + i / 8] |= (uint8_t)(1u << (i % 8));
     }
+    return k;
+}
+
+bool codec_prepare(codec *c)
+{
+    const size_t planes = KERNEL_PLANES * signs_bytes(c);
+    const uint32_t n = c->dimension;
+
+    c->between = memory_alloc(sizeof *c->between + CODEC_CENTRES * planes);
+    if (!c->between)
+        return false;
+    for (unsigned i = 0; i < CODEC_CENTRES; i++) {
+        const float *one = c->centres + (size_t)i * n;
+        c->between->cuts[i] = cut_to_planes(c, one, c->between->planes + i * planes);
+        for (unsigned k = 0; k <= i; k++)
+            c->between->dots[i][k] = c->between->dots[k][i] = c->kernels->dot(one, c->centres + (size_t)k * n, n);
+    }
+    return true;
+}
+
+void codec_clear(codec *c)
+{
+    memory_free(c->between);
+    c->between = NULL;
 }
 
 static void add_code(codec_query *q)
@@ -315,7 +387,11 @@ void codec_query_make(const codec *c, const float *v, void *memory, codec_query 
         out->centre_dots = memory;
         out->centre_known = (uint8_t *)(out->centre_dots + CODEC_CENTRES);
         memset(out->centre_known, 0, CODEC_CENTRES);
-        cut_to_planes(out, out->centre_known + CODEC_CENTRES);
+        out->planes = out->centre_known + CODEC_CENTRES;
+        cut k = cut_to_planes(c, v, out->centre_known + CODEC_CENTRES);
+        out->low = k.low;
+        out->step = k.step;
+        out->sum = k.sum;
     }
 }
 
@@ -337,7 +413,14 @@ void codec_query_held(const codec *c, const uint8_t *item, void *memory, codec_q
         add_code(out);
         break;
     }
-    case CODEC_SIGN: break;
+    case CODEC_SIGN:
+        out->floats = NULL;
+        out->item = item;
+        out->centre_dots = memory;
+        out->centre_known = (uint8_t *)(out->centre_dots + CODEC_CENTRES);
+        memset(out->centre_known, 0, CODEC_CENTRES);
+        out->distance = between_signs;
+        break;
     }
 }
 

@@ -33,12 +33,20 @@ typedef struct codec {
     size_t item; /* bytes of a vector held, a multiple of 4 */
     const kernels *kernels;
     const float *centres; /* SIGN; the owner's */
+    struct codec_centres *between; /* SIGN: what codes are compared with each other by */
 } codec;
 
 void codec_init(codec *c, codec_kind kind, vector_metric metric, uint32_t dimension);
 
+/* Of SIGN, before vectors that are held are made queries. False: no memory. */
+bool codec_prepare(codec *c);
+void codec_clear(codec *c);
+
 /* Floats to the form they are held in. `v` is changed where the metric is the cosine: it becomes of length 1. */
 void codec_encode(const codec *c, float *v, uint8_t *item);
+
+/* What codec_decode answered of a whole vector (of length 1) as a code of SIGN, to the bit what codec_encode makes of it. */
+void codec_sign(const codec *c, const float *v, uint8_t *item);
 
 /* What is held as floats again, of length 1 under the cosine; of codes what they stand for. */
 void codec_decode(const codec *c, const uint8_t *item, float *v);
@@ -50,7 +58,8 @@ typedef struct codec_query {
     const int8_t *code; /* INT8 */
     float step, squared; /* of the code; the squared length */
     int32_t bias;        /* 128 times the sum of the code */
-    const uint8_t *planes; /* SIGN */
+    const uint8_t *planes; /* SIGN; NULL where it was made of an item, */
+    const uint8_t *item;   /* this */
     float low, sum;        /* what a plane of zeros stands for; the sum of the components */
     float *centre_dots;    /* with each centre, where centre_known says so */
     uint8_t *centre_known;
@@ -63,7 +72,7 @@ size_t codec_query_bytes(const codec *c); /* of memory for one, aligned for floa
 /* Out of floats of the caller's, which under the cosine are of length 1 or 0 and stay as long as the query. */
 void codec_query_make(const codec *c, const float *v, void *memory, codec_query *out);
 
-/* Out of what is held (not SIGN). */
+/* Out of what is held; of SIGN by an estimate of both. */
 void codec_query_held(const codec *c, const uint8_t *item, void *memory, codec_query *out);
 
 /* How far off the estimate for an item may be, in effect never more; 0 where it is none. */

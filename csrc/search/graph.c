@@ -36,6 +36,8 @@ void graph_init(graph *g, graph_vectors vectors, uint32_t m, uint32_t ef_constru
     slab_init(&g->links, (size_t)m * 8);
     slab_init(&g->place, 4);
     slab_init(&g->upper, (size_t)m * 4 + 4);
+    slab_init(&g->changed, 1);
+    slab_init(&g->upper_changed, 1);
     atomic_init(&g->linked, 0);
     atomic_init(&g->entry, GRAPH_NONE);
 }
@@ -45,6 +47,8 @@ void graph_clear(graph *g)
     slab_clear(&g->links);
     slab_clear(&g->place);
     slab_clear(&g->upper);
+    slab_clear(&g->changed);
+    slab_clear(&g->upper_changed);
 }
 
 _Atomic(uint32_t) *graph_list(const graph *g, uint32_t node, uint32_t layer)
@@ -61,17 +65,42 @@ uint32_t graph_height(const graph *g, uint32_t node)
     return at == GRAPH_NONE ? 0 : load(slab_word(&g->upper, at));
 }
 
-bool graph_place(graph *g, uint32_t node, uint32_t height)
+bool graph_make_room(graph *g, uint32_t nodes, uint32_t upper)
 {
-    if (!slab_reserve(&g->links, node + 1) || !slab_reserve(&g->place, node + 1) ||
-        !slab_reserve(&g->upper, g->upper_count + height))
+    if (!slab_reserve(&g->links, nodes) || !slab_reserve(&g->place, nodes) || !slab_reserve(&g->upper, upper) ||
+        !slab_reserve(&g->changed, nodes / graph_row_items(&g->links) + 1) ||
+        !slab_reserve(&g->upper_changed, upper / graph_row_items(&g->upper) + 1))
+        return false;
+    for (uint32_t i = 0; i < nodes; i++)
+        store(slab_word(&g->place, i), GRAPH_NONE);
+    return true;
+}
+
+static void note_change(graph *g, uint32_t node, uint32_t layer)
+{
+    if (layer == 0)
+        *slab_at(&g->changed, node / graph_row_items(&g->links)) = 1;
+    else
+        *slab_at(&g->upper_changed, (load(slab_word(&g->place, node)) + layer - 1) / graph_row_items(&g->upper)) = 1;
+}
+
+/* Room for a node that stands so high, its lists empty. Nodes come in order. */
+static bool place(graph *g, uint32_t node, uint32_t height)
+{
+    const uint32_t upper = g->upper_count + height;
+
+    if (!slab_reserve(&g->links, node + 1) || !slab_reserve(&g->place, node + 1) || !slab_reserve(&g->upper, upper) ||
+        !slab_reserve(&g->changed, node / graph_row_items(&g->links) + 1) ||
+        !slab_reserve(&g->upper_changed, upper / graph_row_items(&g->upper) + 1))
         return false;
     store(slab_word(&g->place, node), height ? g->upper_count : GRAPH_NONE);
     for (uint32_t i = 0; i < height; i++)
         store(slab_word(&g->upper, g->upper_count++), height);
-    for (uint32_t layer = 0; layer <= height; layer++)
+    for (uint32_t layer = 0; layer <= height; layer++) {
         for (uint32_t i = 0; i < graph_room(g, layer); i++)
             store(graph_list(g, node, layer) + i, GRAPH_NONE);
+        note_change(g, node, layer);
+    }
     return true;
 }
 
@@ -484,6 +513,7 @@ static void link_back(linking *l, uint32_t neighbour, uint32_t fresh, float dist
         store(list + count, fresh);
     else
         choose_again(l, neighbour, fresh, distance, layer);
+    note_change(l->g, neighbour, layer);
 }
 
 /* Links the node in a layer to nodes chosen from those found, and back. */
@@ -557,7 +587,7 @@ int graph_link(graph *g, graph_walker *w, bool wanted, error *err)
     uint32_t height = wanted ? draw_height(g, node) : 0;
     int rc = FENEC_OK;
 
-    if (!graph_place(g, node, height))
+    if (!place(g, node, height))
         return fail_memory(err);
     if (wanted && (uint32_t)entry != GRAPH_NONE)
         rc = link_in(g, w, node, height, err);

@@ -18,6 +18,7 @@
 #define GRAPH_NONE UINT32_MAX
 #define GRAPH_NODES_MAX (1u << 30)
 #define GRAPH_LAYERS_MAX 30
+#define GRAPH_ROW_BYTES 65528u /* of lists that are saved together, where more than one fits */
 
 /* Vectors by node; both the owner's. */
 typedef struct graph_vectors {
@@ -31,6 +32,8 @@ typedef struct graph {
     slab links; /* u32 x 2m a node */
     slab place; /* u32 a node: of its first item in `upper`; GRAPH_NONE */
     slab upper; /* u32 x (1 + m): how high the node stands, and its list in a layer; layer by layer */
+    slab changed, upper_changed; /* a byte for each row of items of `links`, `upper`: not 0 since a list in it was
+                                    written; of who links */
     _Atomic(uint32_t) upper_count; /* raised by who links */
     _Atomic(uint32_t) linked; /* nodes below are */
     _Atomic(uint64_t) entry;  /* a node of the top layer, and that layer's number << 32 */
@@ -94,9 +97,15 @@ bool graph_passes(const graph_found *f);
  * then nothing was done. */
 int graph_link(graph *g, graph_walker *w, bool wanted, error *err);
 
-/* For who reads a graph from a file: room for a node that stands so high, its lists empty. Nodes come in order.
- * False: no memory. */
-bool graph_place(graph *g, uint32_t node, uint32_t height);
+/* For who reads a graph from a file: room for nodes, none of them placed higher than layer 0 yet, and for items of
+ * `upper`. False: no memory. */
+bool graph_make_room(graph *g, uint32_t nodes, uint32_t upper);
+
+/* How many items of `links`, of `upper` are saved as one row. */
+static inline uint32_t graph_row_items(const slab *lists)
+{
+    return lists->item < GRAPH_ROW_BYTES ? (uint32_t)(GRAPH_ROW_BYTES / lists->item) : 1;
+}
 
 /* The list of a node in a layer, of graph_room links at most. */
 _Atomic(uint32_t) *graph_list(const graph *g, uint32_t node, uint32_t layer);

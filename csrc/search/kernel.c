@@ -105,7 +105,16 @@ static sign_sums signs(const uint8_t *planes, const uint8_t *code, size_t len)
     return out;
 }
 
-const kernels kernels_plain = {"plain", dot, l2, dot4, l24, dot_half, l2_half, dot_code, signs};
+static uint32_t differ(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    uint32_t out = 0;
+
+    for (size_t i = 0; i < len; i += 8)
+        out += count_bits(load(a + i, len - i) ^ load(b + i, len - i));
+    return out;
+}
+
+const kernels kernels_plain = {"plain", dot, l2, dot4, l24, dot_half, l2_half, dot_code, signs, differ};
 
 const kernels *kernels_at(unsigned place)
 {

@@ -29,6 +29,7 @@ typedef struct kernels {
     int32_t (*dot_code)(const int8_t *a, const uint8_t *b, size_t n);
     /* planes[KERNEL_PLANES * len], plane by plane, least first. */
     sign_sums (*signs)(const uint8_t *planes, const uint8_t *code, size_t len);
+    uint32_t (*differ)(const uint8_t *a, const uint8_t *b, size_t len); /* bits that do */
 } kernels;
 
 const kernels *kernels_best(void); /* of this processor */

@@ -165,8 +165,20 @@ static sign_sums signs_neon(const uint8_t *planes, const uint8_t *code, size_t l
     return out;
 }
 
+static uint32_t differ_neon(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    uint32_t out = 0;
+    size_t i = 0;
+
+    for (; i + 16 <= len; i += 16)
+        out += vaddlvq_u8(vcntq_u8(veorq_u8(vld1q_u8(a + i), vld1q_u8(b + i))));
+    for (; i < len; i++)
+        out += (uint32_t)__builtin_popcount(a[i] ^ b[i]);
+    return out;
+}
+
 static const kernels neon = {"neon",          dot_neon,     l2_neon,       dot4_neon, l24_neon,
-                             dot_half_neon, l2_half_neon, dot_code_neon, signs_neon};
+                             dot_half_neon, l2_half_neon, dot_code_neon, signs_neon, differ_neon};
 
 const kernels *kernels_native(unsigned place)
 {

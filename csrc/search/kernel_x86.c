@@ -373,14 +373,32 @@ AVX512_MORE static sign_sums signs_avx512(const uint8_t *planes, const uint8_t *
     return (sign_sums){(uint32_t)_mm512_reduce_add_epi64(weighted), (uint32_t)_mm512_reduce_add_epi64(set)};
 }
 
+__attribute__((target("popcnt"))) static uint32_t differ_popcnt(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    uint64_t x, y, out = 0;
+    size_t i = 0;
+
+    for (; i + 8 <= len; i += 8) {
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        out += (uint64_t)__builtin_popcountll(x ^ y);
+    }
+    x = y = 0;
+    if (i < len) {
+        memcpy(&x, a + i, len - i);
+        memcpy(&y, b + i, len - i);
+    }
+    return (uint32_t)(out + (uint64_t)__builtin_popcountll(x ^ y));
+}
+
 /* ---- */
 
 static const kernels avx2 = {"avx2",          dot_avx2,     l2_avx2,       dot4_avx2, l24_avx2,
-                             dot_half_avx2, l2_half_avx2, dot_code_avx2, signs_avx2};
+                             dot_half_avx2, l2_half_avx2, dot_code_avx2, signs_avx2, differ_popcnt};
 static const kernels avx512 = {"avx512",          dot_avx512,     l2_avx512,     dot4_avx512, l24_avx512,
-                               dot_half_avx512, l2_half_avx512, dot_code_avx2, signs_avx2};
+                               dot_half_avx512, l2_half_avx512, dot_code_avx2, signs_avx2, differ_popcnt};
 static const kernels avx512_more = {"avx512 vnni",     dot_avx512,     l2_avx512,       dot4_avx512, l24_avx512,
-                                    dot_half_avx512, l2_half_avx512, dot_code_avx512, signs_avx512};
+                                    dot_half_avx512, l2_half_avx512, dot_code_avx512, signs_avx512, differ_popcnt};
 
 const kernels *kernels_native(unsigned place)
 {

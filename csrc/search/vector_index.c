@@ -2,7 +2,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "search/vector_inside.h"
+#include "base/varint.h"
+#include "search/row_cache.h"
+#include "search/vector_rows.h"
 
 #define RING_STEPS 32 /* along a ring, for a document's place in it */
 
@@ -37,7 +39,7 @@ static uint64_t hash_entry(const void *owner, uint32_t n)
     return hash_id(vector_entry_at(owner, n)->id);
 }
 
-static codec_kind kind_of(const index_spec *spec, const type *t)
+codec_kind vector_plain_kind(const index_spec *spec, const type *t)
 {
     if (spec->quant == QUANT_INT8)
         return CODEC_INT8;
@@ -52,14 +54,22 @@ static bool make_scratch(vector_index *x)
     return x->floats && x->item && x->linker;
 }
 
-vector_index *vector_index_new(const index_spec *spec, const type *t)
+vector_index *vector_index_new(const index_spec *spec, const type *t, codec_kind kind, float *centres)
 {
     vector_index *x = memory_zeroed(sizeof *x);
 
-    if (!x)
+    if (!x) {
+        memory_free(centres);
         return NULL;
+    }
     atomic_init(&x->references, 1);
-    codec_init(&x->how, kind_of(spec, t), spec->metric, t->dimension);
+    x->spec = *spec;
+    x->type = *t;
+    atomic_init(&x->log_next, VECTOR_LOG);
+    x->logged_to = INT64_MIN;
+    x->centres = centres;
+    codec_init(&x->how, kind, spec->metric, t->dimension);
+    x->how.centres = centres;
     slab_init(&x->vectors, x->how.item);
     slab_init(&x->last, sizeof(uint32_t));
     slab_init(&x->entries, sizeof(vector_entry));
@@ -67,10 +77,11 @@ vector_index *vector_index_new(const index_spec *spec, const type *t)
     x->by_vector = (number_table){.hash = hash_node, .owner = x};
     x->by_id = (number_table){.hash = hash_entry, .owner = x};
     if (!lock_init(&x->guard, LOCK_LEAF)) {
+        memory_free(centres);
         memory_free(x);
         return NULL;
     }
-    if (!make_scratch(x)) {
+    if (!make_scratch(x) || (centres && !codec_prepare(&x->how))) {
         vector_index_drop(x);
         return NULL;
     }
@@ -94,6 +105,8 @@ void vector_index_drop(vector_index *x)
     }
     graph_walker_free(x->linker);
     lock_destroy(&x->guard);
+    memory_free(x->saved.link_sides);
+    codec_clear(&x->how);
     memory_free(x->centres);
     memory_free(x->floats);
     memory_free(x->item);
@@ -149,7 +162,7 @@ vector_version *vector_version_new(vector_index *x)
 
 vector_version *vector_new(const index_spec *spec, const type *t)
 {
-    vector_index *x = vector_index_new(spec, t);
+    vector_index *x = vector_index_new(spec, t, vector_plain_kind(spec, t), NULL);
     vector_version *v = x ? vector_version_new(x) : NULL;
 
     if (x)
@@ -177,14 +190,34 @@ vector_version *vector_begin(const vector_version *v)
     return next;
 }
 
-const int64_t *vector_written(const vector_version *own, size_t *count)
+int vector_log(const vector_version *v, conn *c, uint32_t index, error *err)
 {
-    *count = own->own->written_count;
-    return own->own->written;
+    const vector_own *own = v->own;
+    buffer b;
+
+    if (!own || !own->written_count)
+        return FENEC_OK;
+    const int64_t row = atomic_load_explicit(&v->of->log_next, memory_order_relaxed);
+    buffer_init(&b);
+    for (size_t i = 0; i < own->written_count; i++)
+        varint_put(&b, vector_zigzag(own->written[i]));
+    int rc = b.failed ? fail_memory(err) : row_cache_write(c, index, row, b.bytes, b.len, err);
+    buffer_clear(&b);
+    return rc;
+}
+
+static void note_tables(vector_index *x)
+{
+    size_t slots = (size_t)x->by_vector.cap + x->by_id.cap;
+
+    atomic_store_explicit(&x->table_bytes, slots * sizeof(uint32_t), memory_order_relaxed);
 }
 
 void vector_land(vector_version *own)
 {
+    note_tables(own->of);
+    if (own->own && own->own->written_count)
+        atomic_fetch_add_explicit(&own->of->log_next, 1, memory_order_relaxed);
     own_free(own->own);
     own->own = NULL;
 }
@@ -395,9 +428,9 @@ static bool find_node(const vector_index *x, const uint8_t *item, uint32_t *node
     return false;
 }
 
-static bool make_node(vector_index *x, uint32_t *node)
+static bool make_node(vector_index *x, const uint8_t *item, uint32_t *node)
 {
-    if (!number_table_room(&x->by_vector, 1) || !vector_add_node(x, x->item, node))
+    if (!number_table_room(&x->by_vector, 1) || !vector_add_node(x, item, node))
         return false;
     number_table_put(&x->by_vector, *node);
     return true;
@@ -436,14 +469,12 @@ static int take_away(vector_version *v, int64_t id, error *err)
     return FENEC_OK;
 }
 
-static int add(vector_version *v, int64_t id, const uint8_t *floats, error *err)
+static int add(vector_version *v, int64_t id, const uint8_t *item, error *err)
 {
     vector_index *x = v->of;
     uint32_t node;
 
-    memcpy(x->floats, floats, (size_t)x->how.dimension * sizeof *x->floats);
-    codec_encode(&x->how, x->floats, x->item);
-    if (!know_vectors(x) || (!find_node(x, x->item, &node) && !make_node(x, &node)) ||
+    if (!know_vectors(x) || (!find_node(x, item, &node) && !make_node(x, item, &node)) ||
         !vector_add_entry(x, id, node, v->number))
         return fail_memory(err);
     v->own->joins |= node < v->own->first_node;
@@ -451,20 +482,39 @@ static int add(vector_version *v, int64_t id, const uint8_t *floats, error *err)
     return FENEC_OK;
 }
 
-int vector_write(vector_version *v, int64_t id, const uint8_t *floats, error *err)
+/* The index holds other things from now on. */
+static void see_all(vector_version *v)
 {
-    vector_own *own = v->own;
-
-    if (!room_for((void **)&own->written, own->written_count, &own->written_cap, sizeof *own->written))
-        return fail_memory(err);
-    own->written[own->written_count++] = id;
-    int rc = take_away(v, id, err);
-    if (rc == FENEC_OK && floats)
-        rc = add(v, id, floats, err);
     v->nodes = v->of->node_count;
     v->entries = v->of->entry_count;
     v->sorted = v->of->sorted;
+}
+
+int vector_write_item(vector_version *v, int64_t id, const uint8_t *item, error *err)
+{
+    int rc = take_away(v, id, err);
+
+    if (rc == FENEC_OK && item)
+        rc = add(v, id, item, err);
+    see_all(v);
     return rc;
+}
+
+int vector_write(vector_version *v, int64_t id, const uint8_t *floats, error *err)
+{
+    vector_own *own = v->own;
+    vector_index *x = v->of;
+
+    if (id <= x->logged_to) {
+        if (!room_for((void **)&own->written, own->written_count, &own->written_cap, sizeof *own->written))
+            return fail_memory(err);
+        own->written[own->written_count++] = id;
+    }
+    if (!floats)
+        return vector_write_item(v, id, NULL, err);
+    memcpy(x->floats, floats, (size_t)x->how.dimension * sizeof *x->floats);
+    codec_encode(&x->how, x->floats, x->item);
+    return vector_write_item(v, id, x->item, err);
 }
 
 /* Nobody else has seen the nodes of the block, nor its entries but for those in rings of other nodes. */
@@ -494,8 +544,10 @@ void vector_undo(vector_version *v)
     }
     atomic_fetch_sub(&x->gone, gone + (uint32_t)own->taken_count);
     x->node_count = own->first_node;
-    if (own->joins)
-        return; /* their numbers stay theirs: a reader may be at one of them */
+    if (own->joins) { /* their numbers stay theirs: a reader may be at one of them */
+        atomic_fetch_add(&x->gone, x->entry_count - own->first_entry);
+        return;
+    }
     x->entry_count = own->first_entry;
     x->sorted = own->sorted;
 }

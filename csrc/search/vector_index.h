@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "search/graph.h"
-#include "store/store.h"
+#include "store/conn.h"
 #include "value/type.h"
 
 typedef struct vector_index vector_index;
@@ -40,8 +40,8 @@ vector_version *vector_begin(const vector_version *v);
  * need not be aligned. On failure the block is to be put back. PANIC. */
 int vector_write(vector_version *own, int64_t id, const uint8_t *floats, error *err);
 
-/* The documents written, in the order they were. */
-const int64_t *vector_written(const vector_version *own, size_t *count);
+/* Writes what goes with the block, which may still be undone: a row of the index's log. */
+int vector_log(const vector_version *own, conn *c, uint32_t index, error *err);
 
 void vector_land(vector_version *own); /* from now on it is as any other */
 void vector_undo(vector_version *own);
@@ -93,6 +93,14 @@ size_t vector_seek_ids(vector_seek *s, const int64_t ids[], size_t count, vector
 /* Whether distances are those of the vectors themselves. */
 bool vector_is_exact(const vector_version *v);
 
+/* ---- checks: by one thread, of a version nobody else has ---- */
+
+/* Whether the document is held with that vector. */
+bool vector_holds(const vector_version *v, int64_t id, const uint8_t *floats);
+
+/* Visits the ids of all documents, ascending, until the visit answers false. PANIC. */
+int vector_each(const vector_version *v, bool (*visit)(void *to, int64_t id), void *to, error *err);
+
 /* ---- behind the writers ---- */
 
 typedef struct vector_state {
@@ -105,5 +113,55 @@ vector_state vector_look(const vector_version *v);
 
 /* Links up to `most` nodes of a version; one thread at a time. *done: it is all linked. PANIC. */
 int vector_link(const vector_version *v, uint32_t most, bool *done, error *err);
+
+/* ---- the file: one thread at a time, that which links ---- */
+
+/* Hands out the vector of a document: FENEC_OK and floats that last until the next call; FN_END where it has none. */
+typedef int vector_source(void *from, int64_t id, const uint8_t **floats, error *err);
+
+/* Reads what was saved of an index, an empty one where nothing was; documents written since with ids at or below
+ * *last are asked for. The caller adds those above. *out has one reference. ROW_DAMAGED. */
+int vector_open(vector_version **out, int64_t *last, conn *c, uint32_t index, const index_spec *spec, const type *t,
+                vector_source *source, void *from, error *err);
+
+typedef enum vector_due { VECTOR_GROWN, VECTOR_CLOSING, VECTOR_ANYTHING } vector_due;
+
+/* Whether so much is not saved that it should be. */
+bool vector_is_due(const vector_version *v, vector_due when);
+
+typedef struct vector_save vector_save;
+
+/* Begins to save a version, the newest, under the writer's lock. v is kept. PANIC. */
+int vector_save_new(vector_save **out, const vector_version *v, uint32_t index, error *err);
+void vector_save_free(vector_save *s);
+const vector_index *vector_save_of(const vector_save *s); /* whose version it is */
+
+/* Writes some of the rows, in a block. FN_END: they are all written. */
+int vector_save_write(vector_save *s, conn *c, error *err);
+
+/* Makes what was written what stands in the file, in a block. */
+int vector_save_land(vector_save *s, conn *c, error *err);
+void vector_save_landed(vector_save *s); /* the block has */
+
+/* After that deletes some of the rows that nothing names, in a block. FN_END: there are no more. */
+int vector_save_clean(vector_save *s, conn *c, error *err);
+
+/* ---- made anew ---- */
+
+/* Whether it holds vectors whole and has enough of them to hold codes in their place. */
+bool vector_is_to_code(const vector_version *v);
+
+/* Whether it is to be made anew: for that, or for what is gone. Where it is urgent, that is not linked first. */
+bool vector_is_worn(const vector_version *v, bool *urgent);
+
+/* The same documents in an index of its own, which holds nothing else; not linked. PANIC. */
+int vector_renew(const vector_version *v, vector_version **out, error *err);
+
+/* What became of v's index until `now`, its later version, done to *of too, which stands for v and then for
+ * `now`. PANIC. */
+int vector_follow(vector_version **of, const vector_version *v, const vector_version *now, error *err);
+
+/* Under the writer's lock, before it is published in the place of `old`: the log goes on. PANIC. */
+int vector_take_place(vector_version *fresh, const vector_version *old, error *err);
 
 #endif

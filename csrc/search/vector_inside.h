@@ -7,6 +7,7 @@
 #include "search/vector_index.h"
 
 #define ENTRY_NONE 0x7fffffffu
+#define VECTOR_LOG ((int64_t)1 << 62) /* id of the first log row */
 #define RING_MIXED 0x80000000u /* of vector_index.last: the node's entries do not ascend by id */
 #define NUMBER_NEVER UINT32_MAX
 
@@ -19,8 +20,21 @@ typedef struct vector_entry {
     _Atomic(uint32_t) gone;  /* NUMBER_NEVER: not yet */
 } vector_entry;
 
+/* What of an index stands in the file (vector_rows.h): of who saves. */
+typedef struct vector_saved {
+    bool there;
+    bool numbered; /* nodes have the numbers they have there */
+    uint32_t nodes, linked, gone;
+    int64_t log; /* rows of it before are older */
+    uint8_t items_side, lists_side;
+    uint8_t *link_sides; /* by row of lists: those of layer 0, then the others; NULL: none */
+    uint32_t link_rows, upper_rows;
+} vector_saved;
+
 struct vector_index {
     _Atomic(long) references;
+    index_spec spec;
+    type type;
     codec how;
     float *centres; /* of CODEC_SIGN */
     slab vectors;   /* items by node */
@@ -35,13 +49,28 @@ struct vector_index {
     uint32_t node_count, entry_count, sorted;
     number_table by_vector; /* nodes; empty until the first write */
     bool knows_vectors;
+    _Atomic(size_t) table_bytes; /* of by_vector and by_id */
 
     lock guard; /* a leaf */
     number_table by_id;    /* the newest entry of ids beyond the sorted ones */
     graph_walker *walkers; /* nobody uses */
 
+    _Atomic(int64_t) log_next; /* the writer's: id of the next log row */
+    int64_t logged_to;         /* the writer's: ids at or below are noted there when they are written */
+
     graph_walker *linker; /* who links: one thread at a time */
+    vector_saved saved;
 };
+
+static inline uint64_t vector_zigzag(int64_t n)
+{
+    return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+}
+
+static inline int64_t vector_unzigzag(uint64_t n)
+{
+    return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
+}
 
 static inline vector_entry *vector_entry_at(const vector_index *x, uint32_t i)
 {
@@ -63,11 +92,16 @@ bool vector_find_sorted(const vector_version *v, int64_t id, uint32_t *from);
 
 /* ---- the writer's ---- */
 
+/* A version that v's doings end in, over what the index holds: another document. PANIC. */
+int vector_write_item(vector_version *own, int64_t id, const uint8_t *item, error *err);
+
 /* Adds a node with the item, or an entry of a node, past the last. False: no memory. */
 bool vector_add_node(vector_index *x, const uint8_t *item, uint32_t *node);
 bool vector_add_entry(vector_index *x, int64_t id, uint32_t node, uint32_t number);
 
-vector_index *vector_index_new(const index_spec *spec, const type *t);
+/* What it will hold is decided with it: codes under signs need `centres`, whose memory passes on. */
+vector_index *vector_index_new(const index_spec *spec, const type *t, codec_kind kind, float *centres);
+codec_kind vector_plain_kind(const index_spec *spec, const type *t); /* before there are centres */
 void vector_index_drop(vector_index *x);
 vector_version *vector_version_new(vector_index *x); /* keeps x, all of it seen by number 1; NULL: no memory */
 

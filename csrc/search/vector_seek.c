@@ -334,5 +334,7 @@ vector_state vector_look(const vector_version *v)
                           .gone = atomic_load_explicit(&x->gone, memory_order_relaxed),
                           .vector_bytes = (size_t)v->nodes * x->how.item,
                           .link_bytes = graph_bytes(&x->links, linked),
-                          .other_bytes = (size_t)v->entries * sizeof(vector_entry) + (size_t)v->nodes * 4};
+                          .other_bytes = (size_t)v->entries * sizeof(vector_entry) + (size_t)v->nodes * 4 +
+                                         (x->centres ? CODEC_CENTRE_FLOATS(x->how.dimension) * sizeof(float) : 0) +
+                                         atomic_load_explicit(&x->table_bytes, memory_order_relaxed)};
 }
