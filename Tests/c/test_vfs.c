@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "store/memory_file.h"
 #include "store/memory_vfs.h"
 #include "test.h"
@@ -350,6 +351,19 @@ static int call_made(test_disk *d, disk_call call, const char *path)
     return rc;
 }
 
+/* The disk's own memory is not what runs out. */
+static void enter(test_disk *d)
+{
+    pthread_mutex_lock(&d->guard);
+    memory_hold(true);
+}
+
+static void leave(test_disk *d)
+{
+    memory_hold(false);
+    pthread_mutex_unlock(&d->guard);
+}
+
 static void call_hook(test_disk *d, disk_call call, const char *path)
 {
     pthread_mutex_lock(&d->guard);
@@ -374,12 +388,12 @@ static int disk_write(sqlite3_file *base, const void *bytes, int len, sqlite3_in
 
     call_hook(o->disk, DISK_WRITE, o->path);
     int fails = call_made(o->disk, DISK_WRITE, o->path), part = fails ? len / 2 : len, rc = SQLITE_OK;
-    pthread_mutex_lock(&o->disk->guard);
+    enter(o->disk);
     if (part > 0)
         rc = o->below->pMethods->xWrite(o->below, bytes, part, at);
     if (part > 0 && rc == SQLITE_OK)
         note_change(o->disk, o->file, at, (size_t)part);
-    pthread_mutex_unlock(&o->disk->guard);
+    leave(o->disk);
     return fails ? fails : rc;
 }
 
@@ -391,10 +405,10 @@ static int disk_truncate(sqlite3_file *base, sqlite3_int64 size)
     int rc = call_made(o->disk, DISK_TRUNCATE, o->path);
     if (rc != SQLITE_OK)
         return rc;
-    pthread_mutex_lock(&o->disk->guard);
+    enter(o->disk);
     rc = o->below->pMethods->xTruncate(o->below, size);
     note_change(o->disk, o->file, 0, 0);
-    pthread_mutex_unlock(&o->disk->guard);
+    leave(o->disk);
     return rc;
 }
 
@@ -405,15 +419,15 @@ static int disk_sync(sqlite3_file *base, int flags)
 
     (void)flags;
     call_hook(d, DISK_SYNC, o->path);
-    pthread_mutex_lock(&d->guard);
+    enter(d);
     uint64_t until = d->number;
     unsigned ms = d->sync_ms;
-    pthread_mutex_unlock(&d->guard);
+    leave(d);
 
     int rc = call_made(d, DISK_SYNC, o->path);
     if (ms > 0)
         usleep(ms * 1000);
-    pthread_mutex_lock(&d->guard);
+    enter(d);
     if (rc != SQLITE_OK) {
         doom_changes(o->file, until);
     } else if (!sync_changes(o->file, until)) {
@@ -422,7 +436,7 @@ static int disk_sync(sqlite3_file *base, int flags)
         o->syncs_folder = false;
         folder_sync(d, until);
     }
-    pthread_mutex_unlock(&d->guard);
+    leave(d);
     return rc;
 }
 
@@ -481,7 +495,12 @@ static int disk_shm_map(sqlite3_file *base, int region, int len, int extend, voi
     int rc = call_made(o->disk, DISK_SHM, o->path);
 
     *out = NULL;
-    return rc != SQLITE_OK ? rc : o->below->pMethods->xShmMap(o->below, region, len, extend, out);
+    if (rc != SQLITE_OK)
+        return rc;
+    memory_hold(true);
+    rc = o->below->pMethods->xShmMap(o->below, region, len, extend, out);
+    memory_hold(false);
+    return rc;
 }
 
 static int disk_shm_lock(sqlite3_file *base, int offset, int count, int flags)
@@ -512,9 +531,9 @@ static int disk_close(sqlite3_file *base)
     int rc = o->below->pMethods->xClose(o->below);
 
     if (o->delete_at_close && o->path[0]) {
-        pthread_mutex_lock(&o->disk->guard);
+        enter(o->disk);
         folder_change(o->disk, o->path, NULL);
-        pthread_mutex_unlock(&o->disk->guard);
+        leave(o->disk);
     }
     return rc;
 }
@@ -571,11 +590,11 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
     o->syncs_folder = flags & SQLITE_OPEN_CREATE && flags & JOURNALS;
     o->delete_at_close = flags & SQLITE_OPEN_DELETEONCLOSE;
     snprintf(o->path, sizeof o->path, "%s", path ? path : "");
-    pthread_mutex_lock(&d->guard);
+    enter(d);
     rc = find_or_make(d, path, flags, &o->file);
     if (rc == SQLITE_OK)
         rc = heap->xOpen(heap, o->file->name, o->below, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, NULL);
-    pthread_mutex_unlock(&d->guard);
+    leave(d);
     if (rc == SQLITE_OK) {
         o->base.pMethods = &methods;
         if (out_flags)
@@ -592,7 +611,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
     int rc = call_made(d, DISK_DELETE, path);
     if (rc != SQLITE_OK)
         return rc;
-    pthread_mutex_lock(&d->guard);
+    enter(d);
     if (folder_find(&d->present, path)) {
         folder_change(d, path, NULL);
         if (sync_folder)
@@ -600,7 +619,7 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
     } else {
         rc = SQLITE_IOERR_DELETE_NOENT;
     }
-    pthread_mutex_unlock(&d->guard);
+    leave(d);
     return rc;
 }
 

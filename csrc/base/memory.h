@@ -2,6 +2,7 @@
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* NULL where memory ran out. memory_alloc(0) hands out a pointer to free. */
@@ -13,5 +14,9 @@ void memory_free(void *bytes);              /* NULL does nothing */
 /* Tests only. After `countdown` more successful allocations of this thread every further one fails,
  * until called with a negative number. */
 void memory_fail_after(long countdown);
+void memory_fail_one(long countdown); /* the same, but only that one fails */
+void memory_hold(bool hold);          /* meanwhile this thread's succeed and do not count */
+long memory_asked(void);              /* allocations of this thread since then, until one failed alone */
+long memory_failures(void);           /* those of them that failed */
 
 #endif

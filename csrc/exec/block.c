@@ -5,17 +5,36 @@
 #include "base/memory.h"
 #include "exec/scratch.h"
 
-int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
+static int begun(block *b, int rc, const version *v)
 {
-    version *v;
-
-    *b = (block){.w = w, .noted = &memory->noted, .scratch = memory, .parts = memory->parts};
-    int rc = store_write(w->s, undo, &b->c, &v, err);
     if (rc != FENEC_OK)
         return rc;
     b->base = (const published *)v;
     b->cat = b->base->cat;
     return FENEC_OK;
+}
+
+static void block_init(block *b, writer *w, scratch *memory)
+{
+    *b = (block){.w = w, .noted = &memory->noted, .scratch = memory, .parts = memory->parts};
+}
+
+int block_begin(block *b, writer *w, bool undo, scratch *memory, error *err)
+{
+    version *v = NULL;
+
+    block_init(b, w, memory);
+    int rc = store_write(w->s, undo, &b->c, &v, err);
+    return begun(b, rc, v);
+}
+
+int block_begin_still(block *b, writer *w, scratch *memory, error *err)
+{
+    version *v = NULL;
+
+    block_init(b, w, memory);
+    int rc = store_write_still(w->s, &b->c, &v, err);
+    return begun(b, rc, v);
 }
 
 void block_schema(block *b, catalog *next)

@@ -73,6 +73,9 @@ typedef struct block {
 /* Waits for the writer's lock. `undo` is store_write's; the scratch is the call's. */
 int block_begin(block *b, writer *w, bool undo, struct scratch *memory, error *err);
 
+/* For a block that only reads search indexes and publishes them: store_write_still. */
+int block_begin_still(block *b, writer *w, struct scratch *memory, error *err);
+
 /* Takes a catalog that a schema statement of the block made (its reference passes on). */
 void block_schema(block *b, catalog *next);
 

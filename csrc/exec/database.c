@@ -543,6 +543,8 @@ static int bring_once(call *k, const description *wanted, bool apply, error *err
         return rc;
     k->out->len = k->start;
     rc = schema_bring(&b, wanted, apply, &runner, k->out, &keep, err);
+    if (rc == FENEC_OK && k->out->failed) /* not after it landed */
+        rc = fail_memory(err);
     if (rc == FENEC_OK && keep)
         rc = block_commit(&b, &ticket, err);
     else

@@ -94,7 +94,7 @@ int search_read(writer *w, uint32_t collection_number, uint32_t index, struct sc
     uint64_t ticket;
     version *v;
     block b;
-    int rc = block_begin(&b, w, true, memory, err);
+    int rc = block_begin_still(&b, w, memory, err);
 
     if (rc != FENEC_OK)
         return rc;

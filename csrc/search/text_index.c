@@ -14,6 +14,13 @@
 #define BUILDING_SLOTS 131072u
 #define BUILDING_BYTES (48u * 1024 * 1024)
 
+static _Atomic(uint32_t) slots_most = RECENT_SLOTS;
+
+void text_index_limit(uint32_t slots)
+{
+    slots_most = slots ? slots : RECENT_SLOTS;
+}
+
 text_version *text_index_begin(const text_version *v)
 {
     text_version *t = memory_alloc(sizeof *t);
@@ -175,7 +182,7 @@ int text_index_remove(text_version *own, conn *c, int64_t id, const uint8_t *tex
 
 bool text_index_is_full(const text_version *own, bool building)
 {
-    return recent_slots(own->recent) >= (building ? BUILDING_SLOTS : RECENT_SLOTS) ||
+    return recent_slots(own->recent) >= (building ? BUILDING_SLOTS : slots_most) ||
            recent_bytes(own->recent) >= (building ? BUILDING_BYTES : RECENT_BYTES);
 }
 

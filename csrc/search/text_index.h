@@ -85,6 +85,10 @@ int text_index_remove(text_version *own, conn *c, int64_t id, const uint8_t *tex
 /* Whether the recent set is large; while an index is built it may be larger. */
 bool text_index_is_full(const text_version *own, bool building);
 
+/* Tests only: how many documents make a recent set large, 0 for as many as ever. A small number gives small
+ * databases many segments and merges. */
+void text_index_limit(uint32_t slots);
+
 /* Makes a segment of the recent set. On failure *own is as it was, and rows it wrote are to be put back. */
 int text_index_flush(text_version *own, conn *c, error *err);
 

@@ -210,7 +210,7 @@ static int drop_strays(opening *o, error *err)
         uint32_t number = (uint32_t)(id >> 32);
         low = segment_row_id(number, SEGMENT_HEAD, 0);
         row_cache_number(o->v->cache, number);
-        if (!is_named(o->v->segments, number))
+        if (!is_named(o->v->segments, number) && !store_write_refused(o->c))
             rc = rows_delete_range(o->c, table_search(o->v->index), low, low + UINT32_MAX, err);
         low += (int64_t)1 << 32;
     }

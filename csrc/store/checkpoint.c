@@ -38,8 +38,11 @@ static int fold(store *s, int mode, bool *whole)
     uint64_t landed = s->landed;
 
     *whole = false;
+    int rc = transaction_settle(s);
+    if (rc)
+        return rc;
     log_view_doubt(s, false);
-    int rc = sqlite3_wal_checkpoint_v2(s->writer.db, "main", mode, &frames, &done);
+    rc = sqlite3_wal_checkpoint_v2(s->writer.db, "main", mode, &frames, &done);
     log_view_fold(s, rc, frames, done);
     if (rc == SQLITE_OK && frames == done) {
         *whole = true;

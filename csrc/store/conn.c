@@ -98,6 +98,17 @@ static int set_up(conn *c, conn_role role)
     return rc;
 }
 
+/* What ends a transaction must not need memory then. */
+static int prepare_ends(conn *c)
+{
+    static const fixed ends[] = {FIXED_COMMIT, FIXED_ROLLBACK};
+    int rc = SQLITE_OK;
+
+    for (int i = 0; i < 2 && rc == SQLITE_OK; i++)
+        rc = sqlite3_prepare_v3(c->db, fixed_sql[ends[i]], -1, SQLITE_PREPARE_PERSISTENT, &c->fixed[ends[i]], NULL);
+    return rc;
+}
+
 int conn_open(conn *c, store *s, conn_role role, bool create, error *err)
 {
     char doing[700];
@@ -108,6 +119,8 @@ int conn_open(conn *c, store *s, conn_role role, bool create, error *err)
     int rc = sqlite3_open_v2(s->path, &c->db, flags, s->vfs);
     if (rc == SQLITE_OK)
         rc = set_up(c, role);
+    if (rc == SQLITE_OK)
+        rc = prepare_ends(c);
     if (rc == SQLITE_OK)
         return FENEC_OK;
     snprintf(doing, sizeof doing, "cannot open %.600s", s->memory ? "a memory database" : s->path);

@@ -83,6 +83,7 @@ typedef struct transaction {
     bool savepoint;   /* this block has one: others stand before it in the transaction */
     bool marked;      /* store_savepoint */
     bool lost;        /* SQLite put the transaction back by itself */
+    int lost_code;    /* of the failure with which it did */
     bool made_tables; /* or dropped some */
     uint32_t buffered; /* blocks that landed in it before this one */
     uint32_t work;     /* writes of this block */
@@ -229,6 +230,7 @@ void transaction_note(store *s, int rc, error *err); /* what a failure means for
 int transaction_begin(store *s, error *err);
 int transaction_land(store *s, error *err); /* COMMIT and publish; on failure all is put back */
 void transaction_undo(store *s);            /* ROLLBACK */
+int transaction_settle(store *s); /* between transactions: one that found no memory to end ends; SQLite's code */
 void transaction_allow_spills(store *s, bool allowed);
 
 static inline void transaction_wrote(conn *c, size_t bytes);

@@ -115,11 +115,10 @@ static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *na
     snprintf(out, SQL_MAX_BYTES, "%.*s%s%s", (int)(gap - form), form, name, gap + 2);
 }
 
-static bool table_is_missing(conn *c, const char *name)
+/* SQLITE_OK: it is there; SQLITE_ERROR: it is not; else why that cannot be told. */
+static int look_for_table(conn *c, const char *name)
 {
-    int rc = sqlite3_table_column_metadata(c->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL);
-
-    return rc == SQLITE_ERROR;
+    return sqlite3_table_column_metadata(c->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
 /* A statement that SQLite refuses although its table is there means a table that is not as we make it. */
@@ -169,8 +168,11 @@ static int prepare(conn *c, statement *st, bool make, error *err)
             return FENEC_OK;
         }
         st->prepared = NULL;
-        if (made || (rc & 0xFF) != SQLITE_ERROR || !table_is_missing(c, name))
+        if (made || (rc & 0xFF) != SQLITE_ERROR)
             return fail_prepare(c, rc, name, err);
+        int there = look_for_table(c, name);
+        if (there != SQLITE_ERROR)
+            return fail_prepare(c, there ? there : rc, name, err);
         if (!make) {
             st->schema = c->schema;
             return FN_END;
@@ -257,13 +259,14 @@ int statement_step(conn *c, statement *st, const char *doing, error *err)
         /* Prepared over a schema the connection had read for an earlier snapshot. */
         char name[NAME_MAX_BYTES];
         table_name(name, st->t);
-        if (table_is_missing(c, name)) {
+        int there = look_for_table(c, name);
+        if (there == SQLITE_ERROR) {
             sqlite3_finalize(st->prepared);
             st->prepared = NULL;
             st->schema = c->schema;
             return FN_END;
         }
-        return fail_prepare(c, rc, name, err);
+        return fail_prepare(c, there ? there : rc, name, err);
     }
     return conn_fail(c, rc, doing, err);
 }

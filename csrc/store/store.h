@@ -68,6 +68,11 @@ void store_read_long(conn *c);
  * storage error. */
 int store_write(store *s, bool undo, conn **out, version **v, error *err);
 
+/* As store_write with `undo`, for a block that writes no row and only publishes a version: begins where writes
+ * are refused too, so that what reads need can still be read from the file. */
+int store_write_still(store *s, conn **out, version **v, error *err);
+bool store_write_refused(const conn *c); /* whether it began so */
+
 /* Lands the block and lets the lock go. `next` (its reference passes to the store) is published with it;
  * NULL leaves the version as it is. *ticket is for store_wait; 0 where nothing was written. On failure
  * the block is put back, `next` dropped, the lock let go. */

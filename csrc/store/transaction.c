@@ -18,7 +18,7 @@ int transaction_check_lost(store *s, error *err)
     int code = transaction_check(s, err);
 
     if (code == FENEC_OK && s->transaction.lost)
-        return fail(err, FENEC_IO, "the block was put back when it failed");
+        return fail(err, s->transaction.lost_code, "the block was put back when it failed");
     return code;
 }
 
@@ -51,6 +51,7 @@ void transaction_note(store *s, int rc, error *err)
     if (t->open && sqlite3_get_autocommit(s->writer.db)) {
         t->open = false;
         t->lost = true;
+        t->lost_code = err->code;
         if (t->buffered > 0)
             durable_refuse(s, err->message);
     }
@@ -69,12 +70,19 @@ void transaction_allow_spills(store *s, bool allowed)
 
 int transaction_begin(store *s, error *err)
 {
-    int rc = conn_step(&s->writer, FIXED_BEGIN_WRITE, NULL);
+    int rc = transaction_settle(s);
 
+    if (rc == SQLITE_OK)
+        rc = conn_step(&s->writer, FIXED_BEGIN_WRITE, NULL);
     if (rc)
         return conn_fail(&s->writer, rc, "cannot begin a block", err);
     s->transaction = (transaction){.open = true, .under_way = s->transaction.under_way};
     return FENEC_OK;
+}
+
+int transaction_settle(store *s)
+{
+    return sqlite3_get_autocommit(s->writer.db) ? SQLITE_OK : conn_step(&s->writer, FIXED_ROLLBACK, NULL);
 }
 
 void transaction_undo(store *s)
@@ -166,7 +174,8 @@ static void leave(store *s)
     lock_leave(&s->writing);
 }
 
-int store_write(store *s, bool undo, conn **out, version **v, error *err)
+/* `still`: the block writes no row. */
+static int begin_block(store *s, bool undo, bool still, conn **out, version **v, error *err)
 {
     transaction *t = &s->transaction;
     int code = store_check_fork(s, err);
@@ -176,6 +185,11 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
     atomic_fetch_add(&s->entered, 1);
     lock_take(&s->writing);
     code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
+    if (code && s->writer.db && still) {
+        if (t->open)
+            transaction_undo(s); /* what was buffered is lost */
+        code = FENEC_OK;
+    }
     if (code == FENEC_OK && !t->open) {
         code = transaction_begin(s, err);
         if (code == FENEC_OK && s->no_sync && s->spills)
@@ -199,6 +213,21 @@ int store_write(store *s, bool undo, conn **out, version **v, error *err)
     *out = &s->writer;
     *v = s->latest;
     return FENEC_OK;
+}
+
+int store_write(store *s, bool undo, conn **out, version **v, error *err)
+{
+    return begin_block(s, undo, false, out, v, err);
+}
+
+int store_write_still(store *s, conn **out, version **v, error *err)
+{
+    return begin_block(s, true, true, out, v, err);
+}
+
+bool store_write_refused(const conn *c)
+{
+    return c->writer && atomic_load(&c->s->refused);
 }
 
 int store_savepoint(conn *c, error *err)
