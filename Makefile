@@ -65,7 +65,7 @@ OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
 .PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases check-swift \
-	run bench bench-swift fuzz sanitize soak check-layers check-symbols install clean
+	run bench bench-concurrency bench-swift fuzz sanitize soak check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -75,6 +75,7 @@ help:
 	@echo "make builder-cases  what chains of the query builder make (FILE= cases of your own)"
 	@echo "make sanitize       C tests under ASan and UBSan, then under TSan"
 	@echo "make bench          the engine beside raw SQLite, ratios printed"
+	@echo "make bench-concurrency  readers, writers, builds and compactions at once; opens after a kill"
 	@echo "make bench-swift    the Swift package beside JSONDecoder and the C call"
 	@echo "make fuzz           fuzz targets for a minute (FUZZ_SECONDS=)"
 	@echo "make soak           crash tests for much longer"
@@ -209,6 +210,9 @@ $(BUILD)/bench/%: bench/%.c $(LIBRARY) $(wildcard bench/*.h)
 
 bench: ffi $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 	@for b in $(filter $(BUILD)/bench/%,$^); do $$b $(BENCH) || exit 1; done
+
+bench-concurrency: ffi $(BUILD)/bench/concurrency
+	$(BUILD)/bench/concurrency $(BENCH)
 
 bench-swift:
 	swift build -c release --product fenec-swift-bench

@@ -1,6 +1,7 @@
-/* Checkpoints run on the writer's connection under its lock: a SQLite before 3.51.3 can corrupt a file
- * when a commit resets the log during a checkpoint of another connection. A large log is folded in beside
- * other writers all the same, by a second connection, while a pinned reader keeps the log from resetting. */
+/* Checkpoints end on the writer's connection under its lock: a SQLite before 3.51.3 can corrupt a file
+ * when a commit resets the log during a checkpoint of another connection. Most of the log is folded in before
+ * that, beside other writers, by a second connection, while a pinned reader keeps the log from resetting: what
+ * is left for the lock is what was written meanwhile. */
 #include "store/inside.h"
 
 #include "base/memory.h"
@@ -10,13 +11,14 @@
 #define LOG_FRAMES (LOG_BYTES / FRAME_BYTES)
 #define LOG_FRAMES_LARGE (LOG_BYTES_LARGE / FRAME_BYTES)
 
-static bool is_due(const store *s)
+/* Now, or after so many more frames. */
+static bool is_due(const store *s, uint32_t early)
 {
-    if (!s->writer.db || s->transaction.open || s->beside || s->log_frames < LOG_FRAMES)
+    if (!s->writer.db || s->transaction.open || s->beside || s->log_frames + early < LOG_FRAMES)
         return false;
     if (atomic_load(&s->refused))
         return false;
-    return s->log_frames >= s->checkpoint_frames || atomic_load(&s->retry);
+    return s->log_frames + early >= s->checkpoint_frames || atomic_load(&s->retry);
 }
 
 /* What a failure means: a log or file that could not be synced or written is not trusted any more. A
@@ -87,15 +89,25 @@ void checkpoint_run(store *s)
     s->checkpoint_frames = s->log_frames < LOG_FRAMES_LARGE && next > LOG_FRAMES_LARGE ? LOG_FRAMES_LARGE : next;
 }
 
-void checkpoint_drained(store *s)
+/* Nobody reads and nobody can. LOCK_WRITER held, no block under way. */
+static void run_drained(store *s)
 {
-    error err;
+    error unused;
 
-    lock_take(&s->writing);
     checkpoint_wait(s);
-    if (s->writer.db && transaction_flush(s, &err) == FENEC_OK && !atomic_load(&s->refused))
+    if (!atomic_exchange(&s->drained, false))
+        return; /* somebody else was quicker */
+    if (s->writer.db && transaction_flush(s, &unused) == FENEC_OK && !atomic_load(&s->refused))
         checkpoint_run(s);
     pool_admit(s);
+}
+
+void checkpoint_drained(store *s)
+{
+    /* Where writers come one after the other this thread may not get the lock for long: then it is for them. */
+    atomic_store(&s->drained, true);
+    lock_take(&s->writing);
+    run_drained(s);
     lock_leave(&s->writing);
 }
 
@@ -137,15 +149,35 @@ static void fold_beside(store *s)
     }
 }
 
-void checkpoint_if_due(store *s)
+/* Memory is folded into memory: nothing to wait for. */
+static void run_due(store *s)
 {
-    if (is_due(s) && s->log_frames >= LOG_FRAMES_LARGE)
+    error unused;
+
+    if (!s->memory || s->log_frames >= LOG_FRAMES_LARGE)
         fold_beside(s);
-    if (!is_due(s))
+    /* Blocks may have come to be buffered meanwhile, and always would where several threads write. */
+    if (transaction_flush(s, &unused) || s->transaction.open || !s->writer.db || atomic_load(&s->refused))
         return;
     durable_note_long(s);
     checkpoint_run(s);
     durable_note_short(s);
+}
+
+void checkpoint_if_due(store *s)
+{
+    if (atomic_load(&s->drained) && !s->beside)
+        run_drained(s);
+    if (is_due(s, 0))
+        run_due(s);
+}
+
+void checkpoint_early(store *s)
+{
+    lock_take(&s->writing);
+    if (is_due(s, LOG_FRAMES / 2))
+        run_due(s);
+    lock_leave(&s->writing);
 }
 
 int checkpoint_whole(store *s, error *err)

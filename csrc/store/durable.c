@@ -150,6 +150,7 @@ void store_give_way(store *s)
         condition_wait(&s->moved, &s->durable);
     s->giving_way--;
     lock_leave(&s->durable);
+    checkpoint_early(s); /* so that it seldom falls to one of them */
 }
 
 int store_wait(store *s, uint64_t ticket, error *err)

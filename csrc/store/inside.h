@@ -128,6 +128,7 @@ struct store {
     _Atomic(bool) buffered;    /* the writer's transaction holds landed blocks */
     _Atomic(bool) refused;     /* by the disk: no writes until reopened */
     _Atomic(uint64_t) entered; /* blocks that asked for the writer's lock */
+    _Atomic(bool) drained;     /* the gate is shut and the last read is over */
     _Atomic(bool) retry;       /* a long read ended: a checkpoint may get further now */
 
     /* LOCK_DURABLE */
@@ -250,6 +251,7 @@ int durable_sync_log(store *s);                         /* SQLite's code */
 /* ---- checkpoint.c; LOCK_WRITER held, no transaction open ---- */
 
 void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */
+void checkpoint_early(store *s);            /* by who works behind the writers; takes LOCK_WRITER */
 void checkpoint_run(store *s);              /* the writer's own */
 void checkpoint_drained(store *s);          /* by the last reader; takes LOCK_WRITER */
 int checkpoint_whole(store *s, error *err); /* folds all of the log in and truncates it */
