@@ -61,7 +61,7 @@ let package = Package(
             name: "NotesKit",
             dependencies: ["FenecDB"],
             path: "Examples/Notes/NotesKit",
-            resources: [.embedInCode("schema.fenecql")]
+            resources: [.copy("schema.fenecql")]
         ),
         .executableTarget(
             name: "notes", dependencies: ["FenecDB", "NotesKit"], path: "Examples/Notes/Command"),
@@ -69,7 +69,8 @@ let package = Package(
         .testTarget(
             name: "FenecTests",
             dependencies: ["FenecDB", "fenec", "fenec-builder-test", "todos", "notes", "NotesKit", "NotesApp"],
-            path: "Tests/FenecTests"
+            path: "Tests/FenecTests",
+            resources: [.copy("schema.fenecql")]
         ),
     ],
     cLanguageStandard: .c11

@@ -14,7 +14,8 @@ for module in Combine SwiftUI; do
         -emit-module-path "$out/$module.swiftmodule" tools/apple/$module.swift
 done
 cat > "$out/resources.swift" <<'SWIFT'
-struct PackageResources { static let schema_fenecql: [UInt8] = [] }
+import Foundation
+extension Bundle { static var module: Bundle { main } }
 SWIFT
 for mode in 5 6; do
     swiftc -emit-module $library $strict -swift-version $mode -I "$out" -module-name FenecDB \

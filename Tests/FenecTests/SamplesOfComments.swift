@@ -103,7 +103,7 @@ private enum SamplesOfComments {
     }
 
     static func schema(_ db: Fenec) async throws {
-        let text = try String(contentsOf: Bundle.main.url(forResource: "schema", withExtension: "fenecql")!)
+        let text = try String(contentsOf: Bundle.main.url(forResource: "schema", withExtension: "fenecql")!, encoding: .utf8)
         try await db.schema(text, migrations: ["alter collection jobs rename field title to name"])
     }
 }

@@ -110,6 +110,37 @@ import Testing
         #expect(older.error.contains("older"))
     }
 
+    @Test func whatIsNoSchemaIsToldOfItsFileAndMakesNone() async throws {
+        let folder = try Folder()
+        let path = folder.file("a.fenec")
+        let good = try folder.file("good.fenecql", holding: "create collection a (x int)")
+        let bad = try folder.file("bad.fenecql", holding: "create collection a (x int")
+        let list = try folder.file("list.json", holding: "[1]")
+        let none = try folder.file("none.json", holding: "{}")
+        for action in ["plan", "apply"] {
+            for (arguments, told) in [
+                ([path, bad], "\(bad): query error: schema description: the description: position 26: "),
+                (["--migrations", list, path, good], "\(list): query error: schema description: the description: migration 1 "),
+                (["--migrations", none, path, good], "\(none): holds no JSON array of migrations"),
+                (["--migrations", folder.file("gone"), path, good], "\(folder.file("gone")): cannot be read: "),
+            ] {
+                let run = try await Program("fenec").run(["schema", action] + arguments)
+                #expect(run.status == 1)
+                #expect(run.error.contains(told), "\(run.error)")
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aMigrationMayHoldAnyCharacter() async throws {
+        let db = try Fenec.memory()
+        try await db.execute("create collection a (x text)")
+        let migrations = ["put a {x: '\0\u{1F98A}'}"]
+        #expect(try await db.schema("create collection a (x text)", migrations: migrations).ran)
+        #expect(try await db.schema("create collection a (x text)", migrations: migrations).migrations == [])
+        #expect(try await db.from("a").select("x").rows() == [["x": "\0\u{1F98A}"]])
+    }
+
     @Test func aSchemaIsReadBack() async throws {
         let folder = try Folder()
         let path = folder.file("a.fenec")

@@ -8,8 +8,21 @@ public struct Notebook: Sendable {
     /// Opens a file, or makes it, and brings its schema up to date.
     public static func open(path: String) async throws -> Notebook {
         let db = try await Fenec.open(path: path)
-        try await db.schema(String(decoding: PackageResources.schema_fenecql, as: UTF8.self))
+        do {
+            try await db.schema(schema())
+        } catch {
+            try? await db.close()
+            throw error
+        }
         return Notebook(db: db)
+    }
+
+    /// What the app keeps: a resource of its own, one text for every release.
+    private static func schema() throws -> String {
+        guard let url = Bundle.module.url(forResource: "schema", withExtension: "fenecql") else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        return try String(contentsOf: url, encoding: .utf8)
     }
 
     /// The notebook of the app, in the folder the system keeps for its data.

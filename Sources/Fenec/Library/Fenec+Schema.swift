@@ -5,7 +5,7 @@ extension Fenec {
     /// as a resource and hands over after each open.
     ///
     /// ```swift
-    /// let text = try String(contentsOf: Bundle.main.url(forResource: "schema", withExtension: "fenecql")!)
+    /// let text = try String(contentsOf: Bundle.main.url(forResource: "schema", withExtension: "fenecql")!, encoding: .utf8)
     /// try await db.schema(text, migrations: ["alter collection jobs rename field title to name"])
     /// ```
     ///

@@ -21,7 +21,7 @@ struct SchemaCommand {
             try await describe()
             return 0
         }
-        let description = try description()
+        let description = try await description()
         // Without a file a plan is that of an empty one, which needs none to be made.
         let isThere = FileManager.default.fileExists(atPath: path)
         let db = action == .plan && !isThere ? try Fenec.memory() : try await Fenec.open(path: path)
@@ -40,15 +40,33 @@ struct SchemaCommand {
         return plan.refusals.isEmpty ? 0 : Self.refused
     }
 
-    private func description() throws -> Value {
-        var description: Row = ["format": 1, "fenecql": .string(try Self.text(of: schema ?? ""))]
+    /// Looked at before the database is opened: what is no schema makes none, and is told of its own file.
+    private func description() async throws -> Value {
+        let schema = schema ?? ""
+        var description: Row = ["format": 1, "fenecql": .string(try Self.text(of: schema))]
+        try await Self.check(description, of: schema)
         if let migrations {
-            guard case .array(let list)? = try? Value.parse(Self.text(of: migrations)) else {
-                throw CommandError("\(migrations) holds no JSON array of migrations")
+            let text = try Self.text(of: migrations)
+            guard case .array(let list)? = try? Value.parse(text) else {
+                throw CommandError("\(migrations): holds no JSON array of migrations")
             }
             description["migrations"] = .array(list)
+            try await Self.check(description, of: migrations)
         }
         return .object(description)
+    }
+
+    private static func check(_ description: Row, of file: String) async throws {
+        let db = try Fenec.memory()
+        let found: (any Error)?
+        do {
+            _ = try await db.compareSchema(.object(description), .follow)
+            found = nil
+        } catch {
+            found = error
+        }
+        try await db.close()
+        if let found { throw CommandError("\(file): \(found)") }
     }
 
     private static func text(of file: String) throws -> String {
