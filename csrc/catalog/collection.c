@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "catalog/catalog_row.h"
 #include "catalog/change.h"
+#include "ql/names.h"
 
 /* ---- judging ---- */
 
@@ -22,19 +23,19 @@ static int check_twice(const collection *c, arena *scratch, error *err)
 
     while (cap < c->field_count * 2)
         cap *= 2;
-    uint32_t *names = arena_zeroed(scratch, cap * sizeof *names); /* place + 1 by hash, open addressing */
+    uint32_t *places = arena_zeroed(scratch, cap * sizeof *places); /* place + 1 by hash, open addressing */
     bool *numbers = arena_zeroed(scratch, (size_t)c->next_field + 1);
-    if (!names || !numbers)
+    if (!places || !numbers)
         return fail_memory(err);
     for (uint32_t i = 0; i < c->field_count; i++) {
         const catalog_field *f = &c->fields[i];
         uint32_t at = (uint32_t)hash64(f->name, f->name_len) & (cap - 1);
-        for (; names[at]; at = (at + 1) & (cap - 1)) {
-            const catalog_field *other = &c->fields[names[at] - 1];
+        for (; places[at]; at = (at + 1) & (cap - 1)) {
+            const catalog_field *other = &c->fields[places[at] - 1];
             if (other->name_len == f->name_len && memcmp(other->name, f->name, f->name_len) == 0)
                 return fail(err, FENEC_EXISTS, "field `%s` of collection `%s`", f->name, c->name);
         }
-        names[at] = i + 1;
+        places[at] = i + 1;
         if (f->number >= c->next_field || numbers[f->number])
             return fail(err, FENEC_PANIC, "field `%s` of `%s` has a number in use", f->name, c->name);
         numbers[f->number] = true;
@@ -106,8 +107,6 @@ static int check_draft(const collection *c, arena *scratch, error *err)
     for (uint32_t i = 0; i < c->index_count && rc == FENEC_OK; i++) {
         const catalog_index *x = &c->indexes[i];
         rc = check_index(c, x, err);
-        if (rc == FENEC_OK && collection_index(c, x->field, &x->on) != x)
-            rc = fail(err, FENEC_EXISTS, "an index on `%s` of `%s`", c->fields[x->field].name, c->name);
         with_ttl += x->spec.ttl_ms > 0;
     }
     if (rc == FENEC_OK && with_ttl > 1)
@@ -195,6 +194,25 @@ static bool copy_parts(const collection *from, collection *to)
     return true;
 }
 
+/* Every path now begins with its field's name, so each is an index's own. */
+static int check_indexes_once(const collection *c, error *err)
+{
+    int rc = FENEC_OK;
+    arena scratch;
+    names seen;
+
+    arena_init(&scratch);
+    if (!names_init(&seen, &scratch, c->index_count))
+        rc = fail_memory(err);
+    for (uint32_t i = 0; i < c->index_count && rc == FENEC_OK; i++) {
+        const path *on = &c->indexes[i].on;
+        if (names_add(&seen, on->text, on->text_len, i) != NAME_ABSENT)
+            rc = fail(err, FENEC_EXISTS, "an index on `%s` of `%s`", on->text, c->name);
+    }
+    arena_clear(&scratch);
+    return rc;
+}
+
 int collection_seal(const collection *draft, collection **out, error *err)
 {
     static _Atomic(uint64_t) shapes;
@@ -217,9 +235,10 @@ int collection_seal(const collection *draft, collection **out, error *err)
     c->has_dropped = draft->has_dropped;
     c->field_count = draft->field_count;
     c->index_count = draft->index_count;
-    if (!copy_parts(draft, c)) {
+    rc = copy_parts(draft, c) ? check_indexes_once(c, err) : fail_memory(err);
+    if (rc != FENEC_OK) {
         collection_drop(c);
-        return fail_memory(err);
+        return rc;
     }
     c->ttl_field = -1;
     for (uint32_t i = 0; i < c->index_count; i++) {
