@@ -22,8 +22,10 @@ typedef struct walker {
     uint32_t block; /* the first that reaches into the window or past it */
     /* Of the window. */
     double bound; /* no document gets more */
-    bool is_asked, is_read;
-    uint32_t count, at; /* its postings; the first that was not passed */
+    bool is_asked;
+    double part; /* of one only asked: what the document under way gets */
+    /* Of one that brings documents in: its postings. */
+    uint32_t count, at; /* at: the first that was not passed */
     uint16_t *offsets;  /* of their places; room for a window's, made when one is read */
     float *weights;
 } walker;
@@ -94,12 +96,26 @@ static void enter_window(const ranking *g, walker *w)
     while (w->block < w->list.block_count && w->list.blocks[w->block].last < g->first)
         w->block++;
     w->bound = 0;
-    w->is_asked = w->is_read = false;
+    w->is_asked = false;
     w->count = w->at = 0;
     for (uint32_t i = w->block; begins_before_end(g, w, i); i++) {
         double bound = block_bound(w, &w->list.blocks[i]);
         w->bound = bound > w->bound ? bound : w->bound;
     }
+}
+
+static int open_block(ranking *g, walker *w, uint32_t block, error *err)
+{
+    if (w->list.block == block)
+        return FENEC_OK;
+    int rc = segment_list_read(&w->list, block, err);
+    g->did->read += w->list.count;
+    return rc;
+}
+
+static inline bool is_number(uint32_t bits)
+{
+    return (bits & 0x7F800000) != 0x7F800000;
 }
 
 /* Takes the postings of the open block that are in the window. False: one is no number. */
@@ -112,7 +128,7 @@ static bool take_block(const ranking *g, walker *w)
         at++;
     for (; at < l->count && l->places[at] < g->end; at++, n++) {
         uint32_t bits = segment_list_bits(l, at);
-        wrong |= (bits & 0x7F800000) == 0x7F800000;
+        wrong |= !is_number(bits);
         w->offsets[n] = (uint16_t)(l->places[at] - g->first);
         w->weights[n] = segment_weight(bits);
     }
@@ -131,19 +147,17 @@ static int read_window(ranking *g, walker *w, error *err)
             return fail_memory(err);
     }
     for (uint32_t i = w->block; begins_before_end(g, w, i); i++) {
-        int rc = segment_list_read(&w->list, i, err);
+        int rc = open_block(g, w, i, err);
         if (rc)
             return rc;
         if (!take_block(g, w))
             return ROW_DAMAGED;
     }
-    w->is_read = true;
-    g->did->read += w->count;
     return FENEC_OK;
 }
 
-/* Whether a document has the dimension; they are asked about in order. */
-static bool find(walker *w, uint32_t offset)
+/* What a document gets; they come in order. */
+static double part_of(walker *w, uint32_t offset)
 {
     uint32_t low = w->at, high, step = 1;
 
@@ -160,12 +174,30 @@ static bool find(walker *w, uint32_t offset)
         }
         w->at = high;
     }
-    return w->at < w->count && w->offsets[w->at] == offset;
+    return w->at < w->count && w->offsets[w->at] == offset ? w->factor * (double)w->weights[w->at] : 0;
 }
 
-static double part(const walker *w)
+/* The same of a dimension that is only asked about. w->block is the first whose last place is not before. */
+static int ask(ranking *g, walker *w, uint32_t place, error *err)
 {
-    return w->factor * (double)w->weights[w->at];
+    const segment_list *l = &w->list;
+    int rc = open_block(g, w, w->block, err);
+
+    if (rc)
+        return rc;
+    uint32_t low = 0, high = l->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->places[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == l->count || l->places[low] != place)
+        return FENEC_OK;
+    uint32_t bits = segment_list_bits(l, low);
+    w->part = w->factor * (double)segment_weight(bits);
+    return is_number(bits) ? FENEC_OK : ROW_DAMAGED;
 }
 
 /* ---- a window ---- */
@@ -215,27 +247,46 @@ static bool is_gone(const ranking *g, uint32_t place)
     return bitmap_has(g->of->gone, place) || recent_hides(g->v->recent, g->v->number, g->of->s->number, place);
 }
 
-/* A document for which the others bring `sum`. */
+/* Asks the dimensions that were not added up about a document for which the others bring *sum. *out: whatever else
+ * there is to ask, it stays out. */
+static int ask_rest(ranking *g, uint32_t place, double *sum, bool *out, error *err)
+{
+    *out = false;
+    for (uint32_t i = g->asked; i > 0; i--) {
+        walker *w = g->by[i - 1];
+        *out = is_out(g, *sum + g->bounds[i]);
+        if (*out)
+            return FENEC_OK;
+        w->part = 0;
+        while (w->block < w->list.block_count && w->list.blocks[w->block].last < place)
+            w->block++;
+        if (w->block == w->list.block_count)
+            continue;
+        *out = is_out(g, *sum + g->bounds[i - 1] + block_bound(w, &w->list.blocks[w->block]));
+        if (*out)
+            return FENEC_OK;
+        int rc = ask(g, w, place, err);
+        if (rc)
+            return rc;
+        *sum += w->part;
+    }
+    *out = is_out(g, *sum);
+    return FENEC_OK;
+}
+
+/* A document for which those added up bring `sum`. */
 static int judge(ranking *g, uint32_t offset, double sum, error *err)
 {
     const segment_docs *d;
-    int rc = FENEC_OK;
+    bool out;
+    int rc = ask_rest(g, g->first + offset, &sum, &out, err);
 
-    for (uint32_t i = g->asked; i > 0; i--) {
-        walker *w = g->by[i - 1];
-        if (is_out(g, sum + g->bounds[i]))
-            return FENEC_OK;
-        if (!w->is_read && (rc = read_window(g, w, err)) != FENEC_OK)
-            return rc;
-        if (find(w, offset))
-            sum += part(w);
-    }
-    if (is_out(g, sum))
-        return FENEC_OK;
+    if (rc || out)
+        return rc;
     if (g->asked) {
         sum = 0;
         for (uint32_t i = 0; i < g->count; i++)
-            sum += find(&g->walkers[i], offset) ? part(&g->walkers[i]) : 0;
+            sum += g->walkers[i].is_asked ? g->walkers[i].part : part_of(&g->walkers[i], offset);
     }
     g->did->measured++;
     rc = segment_docs_at(&g->reader, g->first + offset, &d, err);
@@ -287,6 +338,7 @@ static int open_walkers(ranking *g, const uint8_t *entries, uint32_t count, erro
         w->factor = (double)bytes_f32(entry + 4);
         g->by[g->count - 1] = w;
         g->did->postings += t.docs;
+        g->did->read += w->list.block == 0 ? w->list.count : 0; /* a single one is opened with the list */
         largest += largest_part(w);
     }
     /* Each of so many additions is off by half a unit in the last place of what it comes to. */

@@ -12,7 +12,7 @@
 /* What a search did, of the segments. */
 typedef struct sparse_work {
     uint64_t postings; /* of the query's dimensions */
-    uint64_t read;     /* of them: those of windows that a better row could be in */
+    uint64_t read;     /* of them: those in blocks that were opened */
     uint64_t measured; /* documents whose products were summed */
 } sparse_work;
 
