@@ -1,10 +1,10 @@
 /* sparse_search.c - a segment is gone through in windows of places.
  *
  * In a window no document gets more from a dimension than the bounds of the blocks there say, and at least 0, as
- * it may not have it. Dimensions by these bounds: as many of the smallest as together fall short of the worst
- * row that is kept bring no document in, and are only asked about those that the others meet. What the others
- * bring is added up list by list: a query has dozens of dimensions and reaches most documents, so that going
- * through lists side by side would cost more than it saves. */
+ * it may not have it. Dimensions that together fall well short of the worst row that is kept bring no document in,
+ * and are only asked about those that the others meet. What the others bring is added up list by list: a query
+ * has dozens of dimensions and reaches most documents, so that going through lists side by side would cost more
+ * than it saves. */
 #include "search/sparse_search.h"
 
 #include <math.h>
@@ -14,6 +14,10 @@
 #include "value/sparse.h"
 
 #define WINDOW 4096u /* places */
+
+/* Of the worst score that is kept, what dimensions that are only asked may bring together. With all of it, the
+ * others would hardly tell any document to be out. */
+#define ASKED_SHARE 0.4
 
 /* A dimension of the query that a segment has. */
 typedef struct walker {
@@ -38,7 +42,7 @@ typedef struct ranking {
     sparse_work *did;
     arena *a;
     walker *walkers; /* by dimension */
-    walker **by;     /* by bound, the smallest first */
+    walker **by;     /* those first that are best left to be asked about */
     double *bounds;  /* of as many of the first of these */
     uint32_t count, asked;
     double slack; /* by so much a sum made in another order may be off */
@@ -47,7 +51,7 @@ typedef struct ranking {
     uint64_t end;
     int64_t first_id;
     double sums[WINDOW];
-    uint64_t met[WINDOW / 64];
+    uint8_t met[WINDOW]; /* 1: the document's sum stands */
 } ranking;
 
 /* Whether a document of the window that gets at most so much is left out: at the worst score that is kept the
@@ -122,18 +126,24 @@ static inline bool is_number(uint32_t bits)
 static bool take_block(const ranking *g, walker *w)
 {
     const segment_list *l = &w->list;
-    uint32_t at = 0, n = w->count, wrong = 0;
+    const postings_block packed = l->packed;
+    uint16_t *offsets = w->offsets + w->count;
+    float *weights = w->weights + w->count;
+    uint32_t from = 0, to = l->count;
+    bool good = true;
 
-    while (at < l->count && l->places[at] < g->first)
-        at++;
-    for (; at < l->count && l->places[at] < g->end; at++, n++) {
-        uint32_t bits = segment_list_bits(l, at);
-        wrong |= !is_number(bits);
-        w->offsets[n] = (uint16_t)(l->places[at] - g->first);
-        w->weights[n] = segment_weight(bits);
+    while (from < to && l->places[from] < g->first)
+        from++;
+    while (to > from && l->places[to - 1] >= g->end)
+        to--;
+    for (uint32_t at = from; at < to; at++) {
+        uint32_t bits = l->own_counts ? segment_list_bits(l, at) : (uint32_t)postings_count(&packed, at);
+        good &= is_number(bits);
+        *offsets++ = (uint16_t)(l->places[at] - g->first);
+        *weights++ = segment_weight(bits);
     }
-    w->count = n;
-    return !wrong;
+    w->count += to - from;
+    return good;
 }
 
 static int read_window(ranking *g, walker *w, error *err)
@@ -202,12 +212,14 @@ static int ask(ranking *g, walker *w, uint32_t place, error *err)
 
 /* ---- a window ---- */
 
-static int by_bound(const void *a, const void *b)
+/* By what a document gets at most for a posting that need not be added up. */
+static int by_price(const void *a, const void *b)
 {
     const walker *x = *(walker *const *)a, *y = *(walker *const *)b;
+    double of_x = x->bound * y->list.docs, of_y = y->bound * x->list.docs;
 
-    if (x->bound != y->bound)
-        return x->bound < y->bound ? -1 : 1;
+    if (of_x != of_y)
+        return of_x < of_y ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -216,12 +228,12 @@ static bool begin_window(ranking *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
         enter_window(g, &g->walkers[i]);
-    qsort(g->by, g->count, sizeof *g->by, by_bound);
+    qsort(g->by, g->count, sizeof *g->by, by_price);
     for (uint32_t i = 0; i < g->count; i++)
         g->bounds[i + 1] = g->bounds[i] + g->by[i]->bound;
-    for (g->asked = 0; g->asked < g->count && is_out(g, g->bounds[g->asked + 1]); g->asked++)
+    for (g->asked = 0; g->asked < g->count && is_out(g, g->bounds[g->asked + 1] / ASKED_SHARE); g->asked++)
         g->by[g->asked]->is_asked = true;
-    return g->asked < g->count;
+    return !is_out(g, g->bounds[g->count]);
 }
 
 static int add_up(ranking *g, error *err)
@@ -236,7 +248,7 @@ static int add_up(ranking *g, error *err)
         for (uint32_t k = 0; k < w->count; k++) {
             uint32_t at = w->offsets[k];
             g->sums[at] += w->factor * (double)w->weights[k];
-            g->met[at / 64] |= (uint64_t)1 << at % 64;
+            g->met[at] = 1;
         }
     }
     return FENEC_OK;
@@ -302,15 +314,18 @@ static int judge_met(ranking *g, error *err)
 {
     int rc = FENEC_OK;
 
-    for (uint32_t word = 0; !rc && word < WINDOW / 64; word++) {
-        for (uint64_t bits = g->met[word]; !rc && bits; bits &= bits - 1) {
-            uint32_t offset = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    for (uint32_t first = 0; !rc && first < WINDOW; first += 8) {
+        if (bytes_u64(g->met + first) == 0)
+            continue;
+        for (uint32_t offset = first; !rc && offset < first + 8; offset++) {
             double sum = g->sums[offset];
+            if (!g->met[offset])
+                continue;
             g->sums[offset] = 0;
+            g->met[offset] = 0;
             if (!is_out(g, sum + g->bounds[g->asked]))
                 rc = judge(g, offset, sum, err);
         }
-        g->met[word] = 0;
     }
     return rc;
 }
