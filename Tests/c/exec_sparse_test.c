@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_bed.h"
 #include "exec_bed.h"
 
 /* ---- a collection beside a model of it: weights are 64ths, so that every sum is exact ---- */
@@ -241,6 +242,7 @@ static void run_history(model *m, long rounds)
         if (m->path && below(m, 25) == 0) {
             bed_close(&m->b);
             open_bed(&m->b, m->path);
+            check_is_quiet(m->b.d, "reopened");
         }
         for (int k = below(m, 3); k >= 0; k--)
             ask(m);
@@ -390,11 +392,23 @@ TEST(a_kill_leaves_a_sparse_index_as_its_rows_say)
         close(told[0]);
         open_bed(&b, path);
         check_against_rows(&b, &state);
+        check_is_quiet(b.d, "killed");
         bed_close(&b);
     }
 }
 
-/* Turns one bit of a row of the index's, drawn; answers whether there is one. */
+/* The table of the only search index there is. */
+static void name_of_index(sqlite3 *db, char name[32])
+{
+    sqlite3_stmt *pick = NULL;
+
+    CHECK_INT(sqlite3_prepare_v2(db, "select name from sqlite_master where name glob 'x[0-9]*'", -1, &pick, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_step(pick), SQLITE_ROW);
+    snprintf(name, 32, "%s", (const char *)sqlite3_column_text(pick, 0));
+    sqlite3_finalize(pick);
+}
+
+/* Turns one bit of a row of the index's, drawn. */
 static void damage(const char *path, uint64_t *state)
 {
     sqlite3_stmt *pick = NULL, *put = NULL;
@@ -402,10 +416,7 @@ static void damage(const char *path, uint64_t *state)
     char sql[200], name[32] = "";
 
     CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-    CHECK_INT(sqlite3_prepare_v2(db, "select name from sqlite_master where name glob 'x[0-9]*'", -1, &pick, NULL), SQLITE_OK);
-    CHECK_INT(sqlite3_step(pick), SQLITE_ROW);
-    snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(pick, 0));
-    sqlite3_finalize(pick);
+    name_of_index(db, name);
     snprintf(sql, sizeof sql, "select id, rec from %s order by id limit 1 offset abs(%d) %% (select count(*) from %s)", name,
              (int)(test_random(state) & 0xFFFFFF), name);
     CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &pick, NULL), SQLITE_OK);
@@ -444,4 +455,32 @@ TEST(a_damaged_sparse_index_is_made_anew_and_never_answers_wrongly)
             ask(m);
     }
     stop(m);
+}
+
+TEST(check_compares_a_sparse_index_with_its_documents)
+{
+    const char *path = path_of("compared.fenec");
+    char sql[200], name[32] = "";
+    check_lines found;
+    sqlite3 *db;
+    bed b;
+
+    open_bed(&b, path);
+    bed_do(&b, "create collection c (v sparse<9> @inverted)");
+    bed_do(&b, "put c [{v: '{1:1,2:-2}/9'}, {v: '{}/9'}, {v: null}]");
+    bed_do(&b, "put c {v: '{2:3}/9'}");
+    check_is_quiet(b.d, "written");
+    bed_close(&b);
+    /* What its last block wrote is not there any more. */
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    name_of_index(db, name);
+    snprintf(sql, sizeof sql, "delete from %s where id = (select max(id) from %s)", name, name);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+    open_bed(&b, path);
+    check_lines_of(b.d, &found);
+    CHECK_INT(found.report.findings, 1);
+    CHECK(strstr((const char *)found.text.bytes, "document 4 in the index on `v`: it is missing in the index"));
+    check_lines_clear(&found);
+    bed_close(&b);
 }

@@ -143,9 +143,12 @@ static int ask_index(walk *w, tally *t, const row *r, error *err)
 
     if (rc)
         return rc;
-    if (t->texts)
-        return text_check_document(t->texts, r->id, v.kind == VALUE_TEXT ? v.bytes : NULL, v.kind == VALUE_TEXT ? v.len : 0,
-                                   err);
+    if (t->texts) {
+        const uint8_t *bytes;
+        size_t len;
+        bool any = text_part_content(&v, &bytes, &len);
+        return text_check_document(t->texts, r->id, any ? bytes : NULL, any ? len : 0, err);
+    }
     if (search_is(x->spec.kind)) {
         t->due += v.kind != VALUE_NULL;
         return FENEC_OK;
@@ -324,7 +327,7 @@ static void compare_published(walk *w, const tally *t)
 
     if (!v)
         return;
-    if (t->x->spec.kind == INDEX_TEXT && t->text) {
+    if (text_part_has(t->x->spec.kind) && t->text) {
         const text_version *held = (const text_version *)v;
         same = held->docs == t->text->docs && held->terms == t->text->terms;
     } else if (t->x->spec.kind == INDEX_HNSW) {
@@ -407,7 +410,7 @@ static int begin_indexes(walk *w, naming *names, error *err)
         tally *t = &w->tallies[i];
         t->x = &w->of->indexes[i];
         t->skipped = t->x->state != INDEX_READY;
-        if (!t->skipped && t->x->spec.kind == INDEX_TEXT)
+        if (!t->skipped && text_part_has(t->x->spec.kind))
             rc = begin_text(w, t, &names[i], err);
     }
     return rc;

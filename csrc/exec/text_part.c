@@ -9,8 +9,7 @@
 
 /* ---- reading ---- */
 
-/* What an index holds of a value: a text, or the entries of a sparse vector. False: nothing. */
-static bool content_of(const value *v, const uint8_t **bytes, size_t *len)
+bool text_part_content(const value *v, const uint8_t **bytes, size_t *len)
 {
     *bytes = v->bytes;
     *len = v->len;
@@ -39,7 +38,7 @@ static int text_of(void *from, int64_t id, const uint8_t **text, size_t *len, er
     arena_reset(&t->memory);
     if (rc == FENEC_OK)
         rc = row_field(&r, t->field, &t->memory, &v, err);
-    if (rc == FENEC_OK && !content_of(&v, text, len))
+    if (rc == FENEC_OK && !text_part_content(&v, text, len))
         rc = FN_END;
     return rc;
 }
@@ -111,9 +110,9 @@ static int write(block *b, const catalog_index *x, version *own, int64_t id, con
 
     if (text_index_is_full(t, x->state != INDEX_READY))
         rc = flush(b, t, err);
-    if (rc == FENEC_OK && content_of(had, &bytes, &len))
+    if (rc == FENEC_OK && text_part_content(had, &bytes, &len))
         rc = text_index_remove(t, b->c, id, bytes, len, err);
-    if (rc == FENEC_OK && content_of(gets, &bytes, &len))
+    if (rc == FENEC_OK && text_part_content(gets, &bytes, &len))
         rc = text_index_add(t, id, bytes, len, err);
     return rc;
 }

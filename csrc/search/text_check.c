@@ -12,7 +12,7 @@
 /* Of a document of a segment, by place. */
 typedef struct place_sum {
     uint64_t terms;  /* of the hashes */
-    uint32_t length; /* of the counts */
+    uint32_t length; /* of the counts, or postings with weights */
     bool seen;       /* its document came */
 } place_sum;
 
@@ -56,6 +56,11 @@ static void say(text_check *k, int64_t id, const char *what)
 
 /* ---- all postings ---- */
 
+static bool weighs_within(uint32_t bits, const segment_block *b)
+{
+    return segment_weight(b->shortest) <= segment_weight(bits) && segment_weight(bits) <= segment_weight(b->most);
+}
+
 /* A block says the most and the least that its postings come to, by which a search passes it over. */
 static int add_block(text_check *k, part *p, segment_list *l, uint32_t block, uint64_t hash, bool *loose, error *err)
 {
@@ -67,14 +72,15 @@ static int add_block(text_check *k, part *p, segment_list *l, uint32_t block, ui
         const segment_docs *d;
         if (place >= p->of->s->docs)
             return ROW_DAMAGED;
-        uint32_t count = (uint32_t)segment_list_count(l, i);
+        uint32_t count = segment_list_bits(l, i);
         p->sums[place].terms += hash * count;
-        p->sums[place].length += count;
-        if (bitmap_has(p->of->gone, place))
+        p->sums[place].length += p->of->s->weights ? 1 : count;
+        if (bitmap_has(p->of->gone, place) && !p->of->s->weights)
             k->gone_terms += hash;
         rc = segment_docs_at(&p->reader, place, &d, err);
-        if (!rc && (count > b->most || segment_docs_length(d, place) < b->shortest))
-            *loose = true;
+        if (!rc)
+            *loose |= p->of->s->weights ? !weighs_within(count, b)
+                                        : count > b->most || segment_docs_length(d, place) < b->shortest;
     }
     return rc;
 }
@@ -251,7 +257,7 @@ static int add_own(void *to, const term *t, error *err)
     own_sum *s = to;
 
     (void)err;
-    s->terms += hash64(t->bytes, t->len);
+    s->terms += hash64(t->bytes, t->len) * t->count;
     s->length++;
     return FENEC_OK;
 }

@@ -1,6 +1,6 @@
-/* text_check.h - whether a @text index holds what the texts give, no less and no more.
+/* text_check.h - whether a @text or @inverted index holds what the documents give, no less and no more.
  *
- * Terms are compared as sums: of a document the sum of its terms' hashes, each as often as it stands there. A
+ * Terms are compared as sums: of a document the sum of its terms' hashes, each times its count or weight. A
  * pass over all postings makes the sums of the index, one a document of a segment; analysing a text makes
  * its own. So the order of postings, which is by term, costs 8 bytes a document and no sort. */
 #ifndef SEARCH_TEXT_CHECK_H
