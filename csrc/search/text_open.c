@@ -10,6 +10,7 @@ typedef struct opening {
     text_version *v;
     conn *c;
     uint32_t counts_rows;
+    uint32_t last_number; /* of the segments that have rows, 0: none has */
     /* Documents that the log speaks of, in order of its rows. */
     struct event *events;
     size_t event_count, event_cap;
@@ -58,6 +59,26 @@ static text_version *make_empty(row_cache *cache, uint32_t index, const index_sp
         return t;
     version_drop(&t->head);
     return NULL;
+}
+
+/* New segments get numbers above all there are, also where the index turns out to be damaged and is built anew:
+ * what the cache has of the old ones is theirs. */
+static int pass_numbers(opening *o, error *err)
+{
+    const uint8_t *bytes;
+    cursor cur = {0};
+    size_t len;
+    int64_t id;
+    int rc = cursor_rows(&cur, o->c, table_search(o->v->index), segment_row_id(1, SEGMENT_HEAD, 0), TEXT_LOG - 1, true, err);
+
+    if (!rc)
+        rc = cursor_next_row(&cur, &id, &bytes, &len, err);
+    if (!rc) {
+        o->last_number = (uint32_t)(id >> 32);
+        row_cache_number(o->v->cache, o->last_number);
+    }
+    cursor_close(&cur);
+    return rc == FN_END ? FENEC_OK : rc;
 }
 
 /* ---- manifest, counts, bits ---- */
@@ -129,7 +150,7 @@ static int read_manifest(opening *o, error *err)
     int rc = row_cache_read(o->c, o->v->index, TEXT_MANIFEST, &bytes, &len, err);
 
     if (rc)
-        return rc == FN_END ? FENEC_OK : rc; /* no segment yet */
+        return rc != FN_END ? rc : o->last_number ? ROW_DAMAGED : FENEC_OK; /* a segment's block writes one */
     uint8_t *own = memory_alloc(len);
     if (!own)
         return fail_memory(err);
@@ -209,7 +230,6 @@ static int drop_strays(opening *o, error *err)
             break;
         uint32_t number = (uint32_t)(id >> 32);
         low = segment_row_id(number, SEGMENT_HEAD, 0);
-        row_cache_number(o->v->cache, number);
         if (!is_named(o->v->segments, number) && !store_write_refused(o->c))
             rc = rows_delete_range(o->c, table_search(o->v->index), low, low + UINT32_MAX, err);
         low += (int64_t)1 << 32;
@@ -289,7 +309,7 @@ static int read_log(opening *o, error *err)
         size_t len;
         int64_t id;
         rc = cursor_next_row(&cur, &id, &bytes, &len, err);
-        if (!rc && !row_cache_check(o->v->index, id, bytes, &len))
+        if (!rc && (id != o->v->log_next || !row_cache_check(o->v->index, id, bytes, &len)))
             rc = ROW_DAMAGED;
         if (!rc)
             rc = read_log_row(o, bytes, len, err);
@@ -337,8 +357,10 @@ int text_index_open(text_version **out, conn *c, row_cache *cache, uint32_t inde
 {
     text_version *v = make_empty(cache, index, spec);
     opening o = {.v = v, .c = c};
-    int rc = v ? read_manifest(&o, err) : fail_memory(err);
+    int rc = v ? pass_numbers(&o, err) : fail_memory(err);
 
+    if (!rc)
+        rc = read_manifest(&o, err);
     if (!rc)
         rc = read_counts(&o, err);
     if (!rc && conn_is_writer(c))
