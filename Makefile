@@ -65,7 +65,7 @@ OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
 .PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases check-swift \
-	run bench bench-concurrency bench-swift fuzz sanitize soak check-layers check-symbols install clean
+	run bench bench-concurrency bench-search bench-swift fuzz sanitize soak check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -76,6 +76,7 @@ help:
 	@echo "make sanitize       C tests under ASan and UBSan, then under TSan"
 	@echo "make bench          the engine beside raw SQLite, ratios printed"
 	@echo "make bench-concurrency  readers, writers, builds and compactions at once; opens after a kill"
+	@echo "make bench-search   words beside FTS5, vectors beside hnswlib (TEXTS= VECTORS= ROWS=)"
 	@echo "make bench-swift    the Swift package beside JSONDecoder and the C call"
 	@echo "make fuzz           fuzz targets for a minute (FUZZ_SECONDS=)"
 	@echo "make soak           crash tests for much longer"
@@ -213,6 +214,24 @@ bench: ffi $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/bench_*.c))
 
 bench-concurrency: ffi $(BUILD)/bench/concurrency
 	$(BUILD)/bench/concurrency $(BENCH)
+
+# Words beside FTS5, vectors beside hnswlib, what a file with indexes costs. Smaller for a quick look:
+# make bench-search TEXTS=10000 VECTORS=10000 ROWS=20000. PARTS= some of those of bench_vectors alone.
+TEXTS ?= 100000
+VECTORS ?= 100000
+ROWS ?= 1000000
+
+$(BUILD)/bench/bench_vectors: bench/bench_vectors.cpp $(LIBRARY) $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O3 -march=native -Wall -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lpthread
+
+bench-search: ffi $(BUILD)/bench/bench_match $(BUILD)/bench/search_file
+	@sh tools/deps.sh g++ libhnswlib-dev
+	@$(MAKE) --no-print-directory $(BUILD)/bench/bench_vectors
+	$(BUILD)/bench/bench_match $(TEXTS)
+	$(BUILD)/bench/bench_vectors $(VECTORS) $(PARTS)
+	$(BUILD)/bench/search_file $(ROWS) $(VECTORS)
 
 bench-swift:
 	swift build -c release --product fenec-swift-bench
