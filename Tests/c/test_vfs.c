@@ -746,3 +746,37 @@ int64_t test_disk_size(test_disk *d, const char *path)
     pthread_mutex_unlock(&d->guard);
     return size;
 }
+
+uint8_t *test_disk_get(test_disk *d, const char *path, size_t *len)
+{
+    uint8_t *bytes = NULL;
+
+    *len = 0;
+    pthread_mutex_lock(&d->guard);
+    entry *e = folder_find(&d->present, path);
+    if (e) {
+        *len = (size_t)inode_size(e->file);
+        bytes = must(malloc(*len + 1));
+        for (size_t at = 0; at < *len; at += MEMORY_FILE_CHUNK) {
+            size_t part = *len - at < MEMORY_FILE_CHUNK ? *len - at : MEMORY_FILE_CHUNK;
+            e->file->present->pMethods->xRead(e->file->present, bytes + at, (int)part, (sqlite3_int64)at);
+        }
+    }
+    pthread_mutex_unlock(&d->guard);
+    return bytes;
+}
+
+void test_disk_put(test_disk *d, const char *path, const uint8_t *bytes, size_t len)
+{
+    pthread_mutex_lock(&d->guard);
+    inode *i = must(inode_new(d));
+    for (size_t at = 0; at < len; at += MEMORY_FILE_CHUNK) {
+        size_t part = len - at < MEMORY_FILE_CHUNK ? len - at : MEMORY_FILE_CHUNK;
+        if (i->present->pMethods->xWrite(i->present, bytes + at, (int)part, (sqlite3_int64)at) != SQLITE_OK ||
+            !memory_file_write(&i->synced, (int64_t)at, bytes + at, part))
+            abort();
+    }
+    folder_set(&d->present, path, i);
+    folder_set(&d->synced, path, i);
+    pthread_mutex_unlock(&d->guard);
+}

@@ -7,6 +7,7 @@
 #define TEST_VFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct test_disk test_disk;
@@ -54,6 +55,10 @@ typedef enum disk_loss {
 
 /* The disk as a loss of power at this moment leaves it, as a new one. */
 test_disk *test_disk_cut(test_disk *d, disk_loss loss, uint64_t *random);
+
+/* A file's bytes to free, NULL where there is none; and a file made of bytes, synced. */
+uint8_t *test_disk_get(test_disk *d, const char *path, size_t *len);
+void test_disk_put(test_disk *d, const char *path, const uint8_t *bytes, size_t len);
 
 int64_t test_disk_size(test_disk *d, const char *path); /* -1: no such file */
 

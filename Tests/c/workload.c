@@ -323,6 +323,25 @@ int workload_state(const workload *w, uint64_t h, int least, int most, const cha
     return k;
 }
 
+static void found(void *when, const char *line)
+{
+    test_failed(__FILE__, __LINE__, "%s: %s", (const char *)when, line);
+}
+
+void workload_check(uint64_t h, const char *when)
+{
+    const check_watch watch = {.found = found, .to = (void *)when};
+    check_report report;
+    error err;
+
+    error_init(&err);
+    handle *open = handle_find(h, &err);
+    if (!open || database_check(handle_database(open), &watch, &report, &err) != FENEC_OK)
+        test_failed(__FILE__, __LINE__, "%s: the check answers %s", when, err.message);
+    if (open)
+        handle_done(open);
+}
+
 int workload_reopen(const workload *w, test_disk *d, int least, int most, int further, const char *when)
 {
     char *answer;
@@ -335,6 +354,7 @@ int workload_reopen(const workload *w, test_disk *d, int least, int most, int fu
         return -1;
     }
     int k = workload_state(w, h, least, most, when), at = k;
+    workload_check(h, when);
     for (; k >= 0 && at < w->count && at < k + further; at++) {
         code = workload_step(h, &w->steps[at], &answer);
         if (code != FENEC_OK)

@@ -56,7 +56,10 @@ int workload_find(const workload *w, const char *state, int least, int most, con
 /* As find, after asking. */
 int workload_state(const workload *w, uint64_t h, int least, int most, const char *when);
 
-/* Opens the disk without a fault, finds the state, goes on with up to `further` steps from there, closes.
+/* What does not agree in the database fails the test. */
+void workload_check(uint64_t h, const char *when);
+
+/* Opens the disk without a fault, finds the state, checks it whole, goes on with up to `further` steps from there, closes.
  * The state found; -1. */
 int workload_reopen(const workload *w, test_disk *d, int least, int most, int further, const char *when);
 

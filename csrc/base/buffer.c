@@ -10,6 +10,17 @@ void buffer_init(buffer *b)
     *b = (buffer){0};
 }
 
+void buffer_fail_damaged(buffer *b)
+{
+    b->damaged |= !b->failed;
+    b->failed = true;
+}
+
+int buffer_error(const buffer *b, error *err)
+{
+    return b->damaged ? fail(err, FENEC_CORRUPT, "a value of the file is damaged") : fail_memory(err);
+}
+
 void buffer_clear(buffer *b)
 {
     memory_free(b->bytes);

@@ -9,13 +9,18 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
+
 typedef struct buffer {
     uint8_t *bytes;
     size_t len, cap;
     bool failed;
+    bool damaged; /* and for this reason: what was to be appended is none of the values there are */
 } buffer;
 
 void buffer_init(buffer *b);
+void buffer_fail_damaged(buffer *b);
+int buffer_error(const buffer *b, error *err); /* of one that failed: PANIC for want of memory, or CORRUPT */
 void buffer_clear(buffer *b); /* frees; may be used again */
 
 /* Room for `len` more bytes: where they will stand, or NULL (and failed). Does not move b->len. */

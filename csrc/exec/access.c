@@ -222,7 +222,7 @@ static int take(const collection *of, const condition *k, const context *cx, con
         return FENEC_OK;
     key_state state = key_for(of, k->index, &v, key);
     if (key->failed)
-        return fail_memory(err);
+        return buffer_error(key, err);
     if ((state != KEY_EXACT && state != KEY_TIED) || key->len > KEY_MAX)
         return FENEC_OK;
     take_range(b, op, key->bytes, key->len, state == KEY_TIED);
@@ -456,7 +456,7 @@ static int count_list(const chooser *w, const condition *k, int64_t best, bool *
                                .high_len = w->key->len, .has_low = true, .has_high = true};
         int64_t entries;
         if (w->key->failed)
-            return fail_memory(err);
+            return buffer_error(w->key, err);
         if (state != KEY_EXACT && state != KEY_TIED) {
             *all = false;
             break;
@@ -715,7 +715,7 @@ static int list_in(ids *l, const collection *of, const condition *k, conn *c, co
         key_for(of, k->index, &values->values[i], &key);
         const key_range one = {.low = key.bytes, .high = key.bytes, .low_len = key.len, .high_len = key.len,
                                .has_low = true, .has_high = true};
-        rc = key.failed ? fail_memory(err) : list_entries(l, c, k->index, &one, err);
+        rc = key.failed ? buffer_error(&key, err) : list_entries(l, c, k->index, &one, err);
     }
     buffer_clear(&key);
     return rc;

@@ -156,7 +156,7 @@ static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *
     answer_ok(out, there ? "an index on `%s` of `%s` is there already" : "index on `%s` of `%s` created",
               u->s->index_on.text, u->s->collection);
     if (out->failed)
-        rc = fail_memory(err);
+        rc = buffer_error(out, err);
     if (rc == FENEC_OK && there) {
         *done = true;
         return block_commit(&b, ticket, err);

@@ -88,10 +88,8 @@ static int check_side(walk *w, const row *r, uint32_t number, const char *name, 
     }
     if (rc)
         return rc;
-    if (len != bytes_u32(slot->bytes + 1))
-        rc = fail(err, FENEC_CORRUPT, "it has %zu bytes, not %u", len, (unsigned)bytes_u32(slot->bytes + 1));
-    else
-        rc = packed_check(bytes, len, err);
+    rc = slot->len == RECORD_SIDE_LEN ? record_check_side(slot->bytes, bytes, len, r->id, err)
+                                      : fail(err, FENEC_CORRUPT, "the reference to it");
     if (rc == FENEC_CORRUPT)
         check_found(w->k, "`%s`: document %" PRId64 ": the value of `%s` that stands outside the record is damaged: %s",
                     w->of->name, r->id, name, err->message);

@@ -149,7 +149,7 @@ int compact_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t
         answer_ok(out, "collection `%s` compacted: %" PRIu64 " bytes reclaimed", s->collection, bytes);
     else
         answer_ok(out, "compacted: %" PRIu64 " bytes reclaimed", bytes);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }
 
 /* ---- by itself ---- */

@@ -289,7 +289,7 @@ static int run_one(call *k, uint32_t at, const published *of, conn *c, const cat
     }
     arena_rewind(&k->memory->memory, here);
     if (rc == FENEC_OK && k->out->failed)
-        rc = fail_memory(err);
+        rc = buffer_error(k->out, err);
     if (rc != FENEC_OK && rc != FN_AGAIN && k->p->stmt_count > 1)
         err->at = (int)at;
     return rc;
@@ -449,7 +449,7 @@ int database_query(database *d, const uint8_t *bytes, size_t len, const uint8_t 
     }
     text_end(d->texts, &k.use);
     if (rc == FENEC_OK && out->failed)
-        rc = fail_memory(err);
+        rc = buffer_error(out, err);
     return rc;
 }
 
@@ -604,7 +604,7 @@ int database_schema(database *d, const uint8_t *bytes, size_t len, uint32_t mode
                                          : bring_schema(d, &wanted, mode == FENEC_SCHEMA_APPLY, out, err);
         description_clear(&wanted);
     }
-    return rc == FENEC_OK && out->failed ? fail_memory(err) : rc;
+    return rc == FENEC_OK && out->failed ? buffer_error(out, err) : rc;
 }
 
 int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err)
@@ -616,7 +616,7 @@ int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err)
         return rc;
     description_write(cat, out);
     version_drop(&cat->head);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }
 
 /* ---- the rest ---- */
@@ -628,7 +628,7 @@ int database_changes(database *d, uint64_t since, buffer *out, error *err)
     if (rc != FENEC_OK)
         return rc;
     change_ring_since(d->w.ring, since, out);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }
 
 int database_sync(database *d, error *err)
@@ -699,5 +699,5 @@ int database_warm(database *d, const uint8_t *only, size_t only_len, buffer *out
     buffer_text(out, "{\"built\":");
     json_write_int(out, built);
     buffer_byte(out, '}');
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }

@@ -42,7 +42,7 @@ int describe_run(const catalog *cat, const stmt *s, buffer *out, error *err)
             return no_collection(s->collection, err);
     }
     catalog_describe(cat, only, out);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }
 
 /* Lets the block go on with `next` and notes the change. */
@@ -193,5 +193,5 @@ int ddl_run(block *b, const stmt *s, buffer *out, error *err)
     case STMT_CREATE_INDEX: rc = create_index(b, s, out, err); break;
     default: return fail(err, FENEC_PANIC, "a statement of kind %d is no schema statement", (int)s->kind);
     }
-    return rc == FENEC_OK && out->failed ? fail_memory(err) : rc;
+    return rc == FENEC_OK && out->failed ? buffer_error(out, err) : rc;
 }

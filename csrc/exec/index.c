@@ -319,7 +319,7 @@ static int fill_row(block *b, const collection *of, const catalog_index *x, cons
     if (!key_of(key, of, x, &field, &tied))
         return FENEC_OK;
     if (key->failed)
-        return fail_memory(err);
+        return buffer_error(key, err);
     if (x->spec.kind == INDEX_UNIQUE) {
         value_at(&field, &x->on, &v);
         rc = find_holder(b->c, of, x, key->bytes, key->len, tied, &v, r->id, &other, a, err);
@@ -398,7 +398,7 @@ static int judge_tie(conn *c, const collection *of, const catalog_index *x, int6
             rc = FENEC_OK;
     }
     if (key.failed)
-        rc = fail_memory(err);
+        rc = buffer_error(&key, err);
     buffer_clear(&key);
     return rc;
 }

@@ -280,7 +280,7 @@ static int access_by_key(const pairing *p, const wanted *w, probe *through, acce
         return FENEC_OK;
     }
     if (w->key->failed)
-        return fail_memory(err);
+        return buffer_error(w->key, err);
     if (split == 0) {
         out->kind = ACCESS_PROBE;
         out->probe = through;
@@ -378,7 +378,7 @@ static int parents_by_key(const catalog_index *index, const type *t, const value
     if (!equal_keys(t, v, key, &split, &keys_exact))
         return FENEC_OK;
     if (key->failed)
-        return fail_memory(err);
+        return buffer_error(key, err);
     *exact &= keys_exact;
     const key_range range = {.low = key->bytes,
                              .low_len = split ? split : key->len,

@@ -279,7 +279,7 @@ static int run_plan(run *t, buffer *out, error *err)
         explain_step(t->x, "count: %" PRId64, count);
     else
         explain_step(t->x, "rows: %" PRIu64, t->w.rows);
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }
 
 static int run_read(const read_plan *p, const context *cx, buffer *out, explain *x, error *err)
@@ -352,7 +352,7 @@ int read_run(const read_plan *p, const context *cx, buffer *out, error *err)
     if (!rc)
         rc = explain_answer(&x, cx->memory, out, err);
     if (!rc && out->failed)
-        rc = fail_memory(err);
+        rc = buffer_error(out, err);
     explain_clear(&x);
     buffer_clear(&unread);
     return rc;

@@ -97,7 +97,7 @@ static int check_type(const tally *t, const catalog_field *field, error *err)
     buffer_init(&spelled);
     type_write(&spelled, &field->type);
     buffer_byte(&spelled, 0);
-    int rc = spelled.failed ? fail_memory(err)
+    int rc = spelled.failed ? buffer_error(&spelled, err)
                             : fail(err, FENEC_TYPE, "`%s` does not take `%s`, which is of type %s",
                                    names[t->kind], field->name, (const char *)spelled.bytes);
     buffer_clear(&spelled);

@@ -331,5 +331,5 @@ int write_run(const write_plan *p, const context *cx, block *b, buffer *out, err
         json_write_int(out, (int64_t)w.written);
         buffer_byte(out, '}');
     }
-    return out->failed ? fail_memory(err) : FENEC_OK;
+    return out->failed ? buffer_error(out, err) : FENEC_OK;
 }

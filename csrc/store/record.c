@@ -17,6 +17,13 @@ static uint32_t checksum(int64_t id, const uint8_t *bytes, size_t len)
     return crc32c(crc32c(0, key, sizeof key), bytes, len);
 }
 
+void record_put_side(uint8_t slot[RECORD_SIDE_LEN], const uint8_t *bytes, size_t len, int64_t id)
+{
+    slot[0] = RECORD_SIDE;
+    bytes_put_u32(slot + 1, (uint32_t)len);
+    bytes_put_u32(slot + 5, checksum(id, bytes, len));
+}
+
 static int damaged(error *err, const char *where)
 {
     return fail(err, FENEC_CORRUPT, "a record is damaged: %s", where);
@@ -30,6 +37,15 @@ void record_fail_open(error *err)
 void record_fail_place(error *err)
 {
     damaged(err, "the place of a value");
+}
+
+int record_check_side(const uint8_t slot[RECORD_SIDE_LEN], const uint8_t *bytes, size_t len, int64_t id, error *err)
+{
+    if (len != bytes_u32(slot + 1))
+        return fail(err, FENEC_CORRUPT, "it has %zu bytes, not %u", len, (unsigned)bytes_u32(slot + 1));
+    if (checksum(id, bytes, len) != bytes_u32(slot + 5))
+        return fail(err, FENEC_CORRUPT, "its checksum");
+    return packed_check(bytes, len, err);
 }
 
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err)

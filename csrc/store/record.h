@@ -3,7 +3,8 @@
  *   u8   form: 1; 2 where ends take 32 bits
  *   u16  fields: how many field numbers the record knows, trailing nulls left out
  *   u16 or u32 x fields: where each value ends, from the first value's start
- *   packed values (value/packed.h); a null takes no bytes; RECORD_SIDE and u32 length: in the side table
+ *   packed values (value/packed.h); a null takes no bytes; RECORD_SIDE, u32 length and u32 CRC-32C (of the id
+ *        and the bytes): in the side table
  *   u32  CRC-32C of the id (8 bytes, little-endian) and of everything before
  *
  * Little-endian, readable unaligned. A field number past `fields` reads null: it was added later. */
@@ -17,7 +18,7 @@
 #include "value/value.h"
 
 #define RECORD_SIDE 0x80       /* tag of a value kept in the side table */
-#define RECORD_SIDE_LEN 5      /* bytes of a slot with that tag: the tag, u32 length */
+#define RECORD_SIDE_LEN 9      /* bytes of a slot with that tag: the tag, u32 length, u32 checksum */
 #define RECORD_INLINE_MAX 1024 /* bytes of a packed value that stays in the record; a vector never does */
 
 typedef struct record {
@@ -80,6 +81,10 @@ static inline int record_slot(const record *r, uint32_t field, const uint8_t **b
 
 /* Whether head, values and checksum agree. */
 int record_check(const uint8_t *bytes, size_t len, int64_t id, error *err);
+
+/* The slot of a value that stands in the side table, and whether those bytes are the ones. */
+void record_put_side(uint8_t slot[RECORD_SIDE_LEN], const uint8_t *bytes, size_t len, int64_t id);
+int record_check_side(const uint8_t slot[RECORD_SIDE_LEN], const uint8_t *bytes, size_t len, int64_t id, error *err);
 
 /* Bytes of a record beside its values, at most. */
 #define RECORD_AROUND_MAX(fields) (7 + (size_t)(fields) * 4)

@@ -104,7 +104,7 @@ static int write_slot(writing *w, uint32_t field, const row_value *from, const r
                       error *err)
 {
     size_t start = w->bytes.len;
-    uint8_t side[RECORD_SIDE_LEN] = {RECORD_SIDE};
+    uint8_t side[RECORD_SIDE_LEN];
     table beside = table_side(w->collection, field);
 
     if (from->v.kind == VALUE_VECTOR && from->half)
@@ -118,7 +118,7 @@ static int write_slot(writing *w, uint32_t field, const row_value *from, const r
     if (from->v.kind != VALUE_VECTOR && len <= RECORD_INLINE_MAX)
         return is_side(was) ? rows_delete(w->c, beside, w->id, err) : FENEC_OK;
     int code = rows_put(w->c, beside, w->id, w->bytes.bytes + start, len, err);
-    bytes_put_u32(side + 1, (uint32_t)len);
+    record_put_side(side, w->bytes.bytes + start, len, w->id);
     w->bytes.len = start;
     buffer_put(&w->bytes, side, sizeof side); /* stands in the room of the value */
     return code;

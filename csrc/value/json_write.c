@@ -151,7 +151,7 @@ static void write_elements(buffer *out, const value *v, unsigned depth_left)
         return;
     }
     if (depth_left == 0) {
-        out->failed = true;
+        buffer_fail_damaged(out);
         return;
     }
     packed_iterate(&it, v);
@@ -160,7 +160,7 @@ static void write_elements(buffer *out, const value *v, unsigned depth_left)
         if (code == FN_END)
             break;
         if (code != FENEC_OK) {
-            out->failed = true;
+            buffer_fail_damaged(out);
             return;
         }
         buffer_byte(out, (uint8_t)comma);

@@ -243,6 +243,7 @@ static bool put_hash(buffer *out, const type *t, const value *v)
     bool has_form = put_form(&form, t, v, PACKED_DEPTH_MAX);
     if (form.failed) {
         out->failed = true;
+        out->damaged = form.damaged;
     } else if (has_form) {
         hash128(key + 1, form.bytes, form.len);
         buffer_put(out, key, sizeof key);
