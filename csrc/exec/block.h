@@ -9,16 +9,20 @@
 #include "exec/changes.h"
 #include "exec/context.h"
 #include "exec/id_marks.h"
+#include "exec/id_set.h"
 #include "exec/maintenance.h"
 #include "exec/published.h"
 #include "store/conn.h"
 #include "store/store.h"
 
-/* An index being built beside the database, in order of id, in short blocks: writers keep the entries of
- * ids at or below `to`. */
+/* An index being built beside the database, in short blocks: writers keep the entries of ids at or below `to`.
+ * In order of id it moves up with the build. In order of key it is past all ids from the start: writers keep
+ * every entry and name the ids in `touched`, whose entries the build then takes from the rows as they are. */
 typedef struct build {
     uint32_t index;
     int64_t to;
+    bool by_key;
+    id_set touched;
     bool clash; /* a writer put a second id under a key of what is to be @unique: look at all keys */
     struct build *next;
 } build;

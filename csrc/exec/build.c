@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "exec/ddl.h"
+#include "exec/entry_run.h"
+#include "exec/index.h"
 #include "exec/scratch.h"
 #include "exec/search.h"
 
@@ -11,6 +13,8 @@
 #define ROWS_LEAST 16
 #define ROWS_MOST 4096
 #define BLOCK_US 4000
+
+_Atomic(size_t) build_run_bytes = (size_t)16 * 1024 * 1024;
 
 /* A build of this call. */
 typedef struct building {
@@ -21,14 +25,94 @@ typedef struct building {
     uint32_t of, index; /* numbers */
     uint64_t shape;    /* of the collection: another one is somebody's change */
     int64_t rows;      /* of the next block; 0: of the first */
+
+    /* In order of key: entries are gathered in a snapshot, many at a time, and written in their order. In order
+     * of id each block would write to nearly every page of the index. */
+    entry_run run;
+    size_t next;     /* of the run */
+    int64_t read_to; /* documents up to that id are gathered */
+    bool all_read;
 } building;
 
-/* Rows into the index, as many as a block may have. */
+static void unlink_mark(building *u)
+{
+    for (build **at = &u->w->builds; *at; at = &(*at)->next)
+        if (*at == u->mark) {
+            *at = u->mark->next;
+            id_set_clear(&u->mark->touched);
+            memory_free(u->mark);
+            u->mark = NULL;
+            return;
+        }
+}
+
+/* Documents up to `to` have their entries. */
+static int make_mark(building *u, const catalog_index *x, int64_t to, error *err)
+{
+    bool by_key = !search_is(x->spec.kind);
+
+    u->mark = memory_zeroed(sizeof *u->mark);
+    if (!u->mark)
+        return fail_memory(err);
+    *u->mark = (build){.index = u->index, .to = by_key ? INT64_MAX : to, .by_key = by_key, .next = u->w->builds};
+    u->w->builds = u->mark;
+    u->read_to = to;
+    return FENEC_OK;
+}
+
+static int disturbed(const building *u, error *err)
+{
+    return fail(err, FENEC_QUERY, "collection `%s` changed while an index on `%s` was built: run it again",
+                u->s->collection, u->s->index_on.text);
+}
+
+/* Before a block, under no lock: gathers what it is to write, where all that was gathered is written. */
+static int gather(building *u, error *err)
+{
+    version *v;
+    conn *c;
+
+    if (!u->mark || !u->mark->by_key || u->all_read || u->next < u->run.count)
+        return FENEC_OK;
+    entry_run_clear(&u->run);
+    u->next = 0;
+    int rc = store_read(u->w->s, &c, &v, err);
+    if (rc != FENEC_OK)
+        return rc;
+    const collection *of = catalog_numbered(((const published *)v)->cat, u->of);
+    const catalog_index *x = of ? collection_index_numbered(of, u->index) : NULL;
+    if (!x)
+        u->all_read = true; /* the block finds that out too */
+    else
+        rc = index_gather(c, of, x, &u->read_to, atomic_load(&build_run_bytes), &u->all_read, &u->run, err);
+    store_read_end(c);
+    entry_run_sort(&u->run);
+    return rc;
+}
+
+static int put_gathered(building *u, block *b, const collection *of, const catalog_index *x, int64_t rows, bool *done,
+                        error *err)
+{
+    int rc = FENEC_OK;
+
+    for (; rc == FENEC_OK && rows > 0 && u->next < u->run.count; rows--, u->next++) {
+        const entry *e = &u->run.entries[u->next];
+        rc = index_put(b, of, x, u->run.bytes.bytes + e->at, e->len, e->id, id_set_has(&u->mark->touched, e->id), err);
+    }
+    /* Whatever is written from now on, the next snapshot sees. */
+    if (u->next == u->run.count)
+        id_set_clear(&u->mark->touched);
+    *done = u->next == u->run.count && u->all_read;
+    return rc;
+}
+
+/* As many entries as a block may write. *to is the mark's next one. */
 static int fill(building *u, block *b, const collection *of, const catalog_index *x, int64_t *to, bool *done,
                 error *err)
 {
     int64_t rows = u->rows ? u->rows : ROWS_FIRST, start = clock_monotonic_us();
-    int rc = index_fill(b, of, x, to, rows, done, err);
+    int rc = u->mark && u->mark->by_key ? put_gathered(u, b, of, x, rows, done, err)
+                                        : index_fill(b, of, x, to, rows, done, err);
     int64_t took = clock_monotonic_us() - start;
 
     if (took > BLOCK_US)
@@ -37,27 +121,6 @@ static int fill(building *u, block *b, const collection *of, const catalog_index
         rows *= 2;
     u->rows = rows < ROWS_LEAST ? ROWS_LEAST : rows > ROWS_MOST ? ROWS_MOST : rows;
     return rc;
-}
-
-static void unlink_mark(building *u)
-{
-    for (build **at = &u->w->builds; *at; at = &(*at)->next)
-        if (*at == u->mark) {
-            *at = u->mark->next;
-            memory_free(u->mark);
-            u->mark = NULL;
-            return;
-        }
-}
-
-static int make_mark(building *u, int64_t to, error *err)
-{
-    u->mark = memory_zeroed(sizeof *u->mark);
-    if (!u->mark)
-        return fail_memory(err);
-    *u->mark = (build){.index = u->index, .to = to, .next = u->w->builds};
-    u->w->builds = u->mark;
-    return FENEC_OK;
 }
 
 /* The last block: the index is there, and counts as a change. */
@@ -100,12 +163,6 @@ static void abandon(building *u)
     }
     block_schema(&b, next);
     block_commit(&b, &ticket, &unused);
-}
-
-static int disturbed(const building *u, error *err)
-{
-    return fail(err, FENEC_QUERY, "collection `%s` changed while an index on `%s` was built: run it again",
-                u->s->collection, u->s->index_on.text);
 }
 
 /* One more block. *done: the index is there. */
@@ -180,7 +237,7 @@ static int begin(building *u, bool *done, buffer *out, uint64_t *ticket, error *
             rc = finish(u, &b, of, err);
     }
     if (rc == FENEC_OK && !*done)
-        rc = make_mark(u, to, err);
+        rc = make_mark(u, x, to, err);
     if (rc == FENEC_OK)
         return block_commit(&b, ticket, err);
 failed:
@@ -192,18 +249,23 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
 {
     building u = {.w = w, .s = s, .memory = memory};
     bool done = false;
+
+    entry_run_init(&u.run);
     int rc = begin(&u, &done, out, ticket, err);
 
     while (rc == FENEC_OK && !done) {
         changes_reset(&memory->noted);
         store_give_way(w->s);
-        rc = go_on(&u, &done, ticket, err);
+        rc = gather(&u, err);
+        if (rc == FENEC_OK)
+            rc = go_on(&u, &done, ticket, err);
     }
     if (rc != FENEC_OK) {
         changes_reset(&memory->noted);
         if (u.mark)
             abandon(&u);
     }
+    entry_run_clear(&u.run);
     return rc;
 }
 
@@ -234,7 +296,7 @@ static int fill_unbuilt(building *u, bool *done, error *err)
         if (rc == FENEC_OK)
             rc = block_set_part(&b, u->index, NULL, NULL, err);
         if (rc == FENEC_OK)
-            rc = make_mark(u, 0, err);
+            rc = make_mark(u, x, 0, err);
     }
     to = u->mark ? u->mark->to : 0;
     if (rc == FENEC_OK)
@@ -277,13 +339,17 @@ int build_unbuilt(writer *w, uint32_t of, uint32_t index, scratch *memory, error
     bool done = false;
     int rc = FENEC_OK;
 
+    entry_run_init(&u.run);
     while (rc == FENEC_OK && !done) {
-        rc = fill_unbuilt(&u, &done, err);
+        rc = gather(&u, err);
+        if (rc == FENEC_OK)
+            rc = fill_unbuilt(&u, &done, err);
         store_give_way(w->s);
     }
     changes_reset(&memory->noted);
     if (rc != FENEC_OK)
         give_up(&u);
+    entry_run_clear(&u.run);
     return rc;
 }
 

@@ -1,4 +1,5 @@
-/* build.h - a lone `create index`: built beside the database, in order of id, in short blocks.
+/* build.h - a lone `create index`: built beside the database in short blocks, in order of key, or of id where it
+ * is a search index.
  *
  * The first block declares the index INDEX_BUILDING, the last makes it INDEX_READY and is the change that
  * counts. Between them writers keep the entries of what is behind the mark (block.h). What an open finds
@@ -9,6 +10,9 @@
 #include "base/buffer.h"
 #include "exec/block.h"
 #include "ql/ast.h"
+
+/* What a build gathers before it writes it. Tests make it smaller. */
+extern _Atomic(size_t) build_run_bytes;
 
 /* What ddl_run answers for it; QUERY, asking to run it again, where the collection changed meanwhile.
  * *ticket is store_wait's. No lock may be held. */

@@ -40,6 +40,7 @@ void database_free(database *d)
     while (d->w.builds) {
         build *gone = d->w.builds;
         d->w.builds = gone->next;
+        id_set_clear(&gone->touched);
         memory_free(gone);
     }
     if (d->w.s)

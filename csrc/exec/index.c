@@ -273,6 +273,8 @@ int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err)
             continue;
         if (x->state != INDEX_READY && !(beside = build_over(b, x, id)))
             continue;
+        if (beside && beside->by_key && !id_set_add(&beside->touched, id))
+            return fail_memory(err);
         if (p->had)
             rc = entries_delete(b->c, t, bytes + p->had_at, p->had_len, id, err);
         if (rc == FENEC_OK && p->gets && beside && x->spec.kind == INDEX_UNIQUE) {
@@ -367,6 +369,84 @@ int index_fill(block *b, const collection *of, const catalog_index *x, int64_t *
     buffer_clear(&key);
     arena_clear(&scratch);
     return rc;
+}
+
+int index_gather(conn *c, const collection *of, const catalog_index *x, int64_t *to, size_t most, bool *done,
+                 entry_run *out, error *err)
+{
+    cursor cur = {0};
+    arena scratch;
+    buffer key;
+    int rc;
+
+    *done = *to == INT64_MAX;
+    if (*done)
+        return FENEC_OK;
+    arena_init(&scratch);
+    buffer_init(&key);
+    rc = cursor_rows(&cur, c, table_records(of->number), *to + 1, INT64_MAX, false, err);
+    while (rc == FENEC_OK && entry_run_size(out) < most) {
+        const uint8_t *bytes;
+        size_t len;
+        value field;
+        int64_t id;
+        bool tied;
+        row r;
+        rc = cursor_next_row(&cur, &id, &bytes, &len, err);
+        if (rc == FENEC_OK)
+            rc = row_open(&r, c, of->number, id, bytes, len, err);
+        if (rc == FENEC_OK)
+            rc = old_value(x, of, &r, &scratch, &field, err);
+        key.len = 0;
+        if (rc == FENEC_OK && key_of(&key, of, x, &field, &tied))
+            rc = key.failed ? fail_memory(err) : entry_run_add(out, key.bytes, key.len, id, err);
+        if (rc == FENEC_OK)
+            *to = id;
+        arena_reset(&scratch);
+    }
+    cursor_close(&cur);
+    if (rc == FN_END) {
+        *done = true;
+        rc = FENEC_OK;
+    }
+    buffer_clear(&key);
+    arena_clear(&scratch);
+    return rc;
+}
+
+/* The entry of a row as the block sees it. */
+static int put_current(block *b, const collection *of, const catalog_index *x, int64_t id, error *err)
+{
+    arena scratch;
+    buffer key;
+    row r;
+    int rc = row_find(&r, b->c, of->number, id, err);
+
+    if (rc != FENEC_OK)
+        return rc == FN_END ? FENEC_OK : rc;
+    arena_init(&scratch);
+    buffer_init(&key);
+    rc = row_keep(&r, &scratch, err);
+    if (rc == FENEC_OK)
+        rc = fill_row(b, of, x, &r, &key, &scratch, err);
+    buffer_clear(&key);
+    arena_clear(&scratch);
+    return rc;
+}
+
+int index_put(block *b, const collection *of, const catalog_index *x, const uint8_t *key, size_t len, int64_t id,
+              bool touched, error *err)
+{
+    table t = table_index(x->number);
+    int64_t other;
+
+    if (!touched && x->spec.kind == INDEX_UNIQUE) {
+        int rc = entries_first(b->c, t, key, len, 0, &other, err);
+        if (rc != FENEC_OK && rc != FN_END)
+            return rc;
+        touched = rc == FENEC_OK; /* two values may share a key: the rows tell */
+    }
+    return touched ? put_current(b, of, x, id, err) : entries_put(b->c, t, key, len, id, err);
 }
 
 /* A key with two ids: whether their values are equal too. */

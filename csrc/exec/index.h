@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "exec/block.h"
+#include "exec/entry_run.h"
 #include "store/row.h"
 #include "value/key.h"
 
@@ -60,6 +61,15 @@ void value_at(const value *of, const path *on, value *out);
  * moves to the last of them, *done tells that it was the collection's. DUPLICATE names value and both ids. */
 int index_fill(block *b, const collection *of, const catalog_index *x, int64_t *to, int64_t most, bool *done,
                error *err);
+
+/* What index_fill would write, gathered in a snapshot until `out` has `most` bytes. Not for a search index. */
+int index_gather(conn *c, const collection *of, const catalog_index *x, int64_t *to, size_t most, bool *done,
+                 entry_run *out, error *err);
+
+/* Writes a gathered entry. `touched`: the row was written since; its entry is then that of the row as it is.
+ * DUPLICATE. */
+int index_put(block *b, const collection *of, const catalog_index *x, const uint8_t *key, size_t len, int64_t id,
+              bool touched, error *err);
 
 /* DUPLICATE where two ids stand under one value of it. */
 int index_check_unique(conn *c, const collection *of, const catalog_index *x, error *err);
