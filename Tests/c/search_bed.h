@@ -158,6 +158,25 @@ static inline void bed_block(search_bed *b, bool flushes)
     free(kept);
 }
 
+static inline void bed_reopen(search_bed *b)
+{
+    version_drop(&b->v->head);
+    row_cache_free(b->cache);
+    b->cache = row_cache_new(bed_below(b, 2) ? ROW_CACHE_BYTES : 1);
+    b->v = NULL;
+    CHECK_INT(bed_read(b), FENEC_OK);
+}
+
+/* As a process that ends here leaves a merge. */
+static inline bool bed_ends(search_bed *b, text_merge *m)
+{
+    if (bed_below(b, 12))
+        return false;
+    text_merge_free(m);
+    bed_reopen(b);
+    return true;
+}
+
 /* A merge, with blocks beside it now and then. */
 static inline void bed_merge(search_bed *b)
 {
@@ -181,33 +200,29 @@ static inline void bed_merge(search_bed *b)
         MUST(store_write(b->s, true, &c, &none, &err));
         CHECK_INT(text_merge_write(m, c, &err), FENEC_OK);
         MUST(store_write_commit(c, NULL, &ticket, &err));
+        if (bed_ends(b, m))
+            return;
     } while (rc == FENEC_OK);
     if (bed_below(b, 2))
         bed_block(b, false);
     MUST(store_write(b->s, true, &c, &none, &err));
     text_version *own = text_index_begin(b->v);
     CHECK_INT(text_merge_land(m, own, c, &err), FENEC_OK);
+    text_merge_landed(m);
     CHECK_INT(text_index_land(own, c, &err), FENEC_OK);
     MUST(store_write_commit(c, NULL, &ticket, &err));
     text_index_landed(own);
     version_drop(&b->v->head);
     b->v = own;
     do {
+        if (bed_ends(b, m))
+            return;
         MUST(store_write(b->s, true, &c, &none, &err));
         rc = text_merge_clean(m, c, &err);
         MUST(store_write_commit(c, NULL, &ticket, &err));
     } while (rc == FENEC_OK);
     CHECK_INT(rc, FN_END);
     text_merge_free(m);
-}
-
-static inline void bed_reopen(search_bed *b)
-{
-    version_drop(&b->v->head);
-    row_cache_free(b->cache);
-    b->cache = row_cache_new(bed_below(b, 2) ? ROW_CACHE_BYTES : 1);
-    b->v = NULL;
-    CHECK_INT(bed_read(b), FENEC_OK);
 }
 
 static inline int bed_filter(void *with, int64_t id, bool *pass, error *err)

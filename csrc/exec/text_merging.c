@@ -72,9 +72,13 @@ static int land(merging *g)
     rc = own ? block_set_part(&b, g->index, &text_part.part, &own->head, &g->err) : FN_END;
     if (rc == FENEC_OK)
         rc = text_merge_land(g->m, own, b.c, &g->err);
+    if (rc != FENEC_OK) {
+        block_rollback(&b);
+        return rc;
+    }
+    rc = block_commit(&b, &ticket, &g->err);
     if (rc == FENEC_OK)
-        return block_commit(&b, &ticket, &g->err);
-    block_rollback(&b);
+        text_merge_landed(g->m);
     return rc;
 }
 

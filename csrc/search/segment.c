@@ -648,6 +648,13 @@ int segment_list_read(segment_list *l, uint32_t block, error *err)
     return FENEC_OK;
 }
 
+void segment_list_leave(segment_list *l)
+{
+    row_cache_leave(l->r->cache, l->row);
+    l->row = NULL;
+    l->block = l->block_count;
+}
+
 void segment_list_close(segment_list *l)
 {
     if (l->r)

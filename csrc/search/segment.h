@@ -201,6 +201,9 @@ static inline uint32_t segment_list_bits(const segment_list *l, uint32_t at)
     return l->own_counts ? (uint32_t)l->own_counts[at] : (uint32_t)postings_count(&l->packed, at);
 }
 
+/* Lets its row go; a block is to be opened again. */
+void segment_list_leave(segment_list *l);
+
 /* How often the posting at a place of the open block counts. */
 static inline double segment_list_count(const segment_list *l, uint32_t at)
 {

@@ -112,6 +112,7 @@ int text_merge_write(text_merge *m, conn *c, error *err);
 /* Puts the new segment in the place of those it was made of, in a block's own version. FN_END: they are not
  * there any more. */
 int text_merge_land(text_merge *m, text_version *own, conn *c, error *err);
+void text_merge_landed(text_merge *m); /* that block is in the file: what was merged may go */
 
 /* Deletes some of the rows of what was merged, or of a merge that came to nothing. FN_END: there are no more. */
 int text_merge_clean(text_merge *m, conn *c, error *err);

@@ -578,8 +578,12 @@ int text_merge_land(text_merge *m, text_version *own, conn *c, error *err)
     term_counts_drop(own->counts);
     own->segments = segments;
     own->counts = counts;
-    m->landed = true;
     return FENEC_OK;
+}
+
+void text_merge_landed(text_merge *m)
+{
+    m->landed = true;
 }
 
 /* ---- cleaning ---- */

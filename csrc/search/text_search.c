@@ -423,24 +423,22 @@ static int rank_several(ranking *g, error *err)
 static int add_window(ranking *g, walker *w, uint32_t first, uint64_t end, double *sums, uint64_t *met, error *err)
 {
     while (w->block < w->list.block_count) {
-        if (w->list.block != w->block) {
-            int rc = segment_list_read(&w->list, w->block, err);
-            if (rc)
-                return rc;
-            w->at = 0;
-        }
+        int rc = segment_list_read(&w->list, w->block, err);
+        if (rc)
+            return rc;
         for (; w->at < w->list.count; w->at++) {
             uint32_t place = w->list.places[w->at];
             float part;
             if (place >= end)
                 return FENEC_OK;
-            int rc = part_of(g, w, &part, err);
+            rc = part_of(g, w, &part, err);
             if (rc)
                 return rc;
             sums[place - first] += (double)part;
             met[(place - first) / 64] |= (uint64_t)1 << place % 64;
         }
         w->block++;
+        w->at = 0;
     }
     return FENEC_OK;
 }
@@ -461,6 +459,7 @@ static int offer_window(ranking *g, uint32_t first, double *sums, uint64_t *met,
     return FENEC_OK;
 }
 
+/* Rows are let go of between windows: thousands of terms would hold the index whole. */
 static int rank_many(ranking *g, error *err)
 {
     double *sums = memory_zeroed(WINDOW * sizeof *sums);
@@ -468,8 +467,10 @@ static int rank_many(ranking *g, error *err)
     int rc = sums && met ? FENEC_OK : fail_memory(err);
 
     for (uint64_t first = 0; !rc && first < g->r->s->docs; first += WINDOW) {
-        for (uint32_t i = 0; !rc && i < g->count; i++)
+        for (uint32_t i = 0; !rc && i < g->count; i++) {
             rc = add_window(g, &g->walkers[i], (uint32_t)first, first + WINDOW, sums, met, err);
+            segment_list_leave(&g->walkers[i].list);
+        }
         if (!rc)
             rc = offer_window(g, (uint32_t)first, sums, met, err);
     }
@@ -494,8 +495,12 @@ static int rank_segment(searching *s, uint32_t n, float least, best *out, error 
     if (!g.walkers)
         return fail_memory(err);
     for (uint32_t i = 0; !rc && i < s->count; i++)
-        if (s->places[n][i].found)
-            rc = open_walker(&g, &g.walkers[g.count++], i, err);
+        if (s->places[n][i].found) {
+            walker *w = &g.walkers[g.count++];
+            rc = open_walker(&g, w, i, err);
+            if (!rc && found > WALKED_MAX)
+                segment_list_leave(&w->list);
+        }
     if (!rc)
         rc = g.count == 1 ? rank_one(&g, err) : g.count <= WALKED_MAX ? rank_several(&g, err) : rank_many(&g, err);
     for (uint32_t i = 0; i < g.count; i++)
