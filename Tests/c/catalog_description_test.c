@@ -487,3 +487,14 @@ TEST(description_keeps_every_character_of_a_text)
     }
     description_clear(&d);
 }
+
+TEST(description_errors_of_long_names_still_say_why)
+{
+    char name[3001] = "", text[7000];
+
+    memset(name, 'n', sizeof name - 1);
+    snprintf(text, sizeof text,
+             "{\"format\":1,\"collections\":[{\"name\":\"%s\",\"fields\":[{\"name\":\"%s\",\"type\":\"no\"}]}]}", name, name);
+    CHECK_INT(refused(text), FENEC_QUERY);
+    CHECK(strstr(found.message, "there is no type `no`") != NULL);
+}

@@ -43,9 +43,10 @@ static int refuse(reader *r, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
+    /* Of very long names their beginnings: the reason has room too. */
     if (r->field)
-        return fail(r->err, code, "schema description: %s.%s: %s", place, r->field, why);
-    return fail(r->err, code, "schema description: %s: %s", place, why);
+        return fail(r->err, code, "schema description: %.300s.%.300s: %s", place, r->field, why);
+    return fail(r->err, code, "schema description: %.300s: %s", place, why);
 }
 
 /* ---- JSON ---- */

@@ -147,8 +147,8 @@ static int match_record(bringing *w, const value *row)
     if (text.len != s->len || memcmp(text.bytes, s->text, s->len) != 0) {
         char ran[ERROR_MESSAGE_MAX];
         return fail(w->err, FENEC_QUERY,
-                    "migration %u ran as `%s`, which is not what the code lists: a migration that ran stays as it "
-                    "is, and a change is a new one",
+                    "migration %u is not listed as it ran, and one that ran stays as it is: a change is a new one; "
+                    "it ran as `%s`",
                     place + 1, printable(ran, &text));
     }
     w->done++;
