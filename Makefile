@@ -170,8 +170,10 @@ test-conformance: ffi
 	@python3 tools/conformance.py --lib $(LIBRARY) --folder $(CONFORMANCE) --own Tests/cases
 
 ORACLE_STATEMENTS ?= 200000
+ORACLE_SCHEMAS ?= 400
 test-oracle: ffi
 	@python3 Tests/oracle/run.py --lib $(LIBRARY) --statements $(ORACLE_STATEMENTS)
+	@python3 Tests/oracle/schemas.py --lib $(LIBRARY) --schemas $(ORACLE_SCHEMAS)
 
 test-docs: ffi
 	@python3 tools/check_docs.py --lib $(LIBRARY) README.md docs Sources/Fenec
