@@ -7,7 +7,7 @@
 
 static const char *const setup[] = {
     "create collection t (n int @sorted, f float @sorted, s text @hash, u text @unique, b bool, y bytes, "
-    "at timestamp @ttl(30d), v vector<2>, w vector<2, f16>, p sparse<9>, l [int], j json, g geo)",
+    "at timestamp @ttl(30d), v vector<2>, w vector<2, f16>, p sparse<9> @inverted, l [int], j json, g geo)",
     "create index on t (j.k) @sorted; create index on t (j.u) @unique; create collection o (k int)",
     "put t [{n: 1, f: 0.5, s: \"ant\", u: \"a\", b: true, y: \"xy\", v: [1, 2], l: [1, null], j: {k: 1, u: 2}, g: [1, 2]}, "
     "{n: 2, s: \"bee\", p: \"{1:2}/9\", j: [1, {a: null}]}, {at: now()}]",
