@@ -228,7 +228,7 @@ TEST(record_check_refuses_every_flipped_bit_and_every_cut)
 TEST(record_check_refuses_values_that_do_not_fit_their_places)
 {
     record_slot_bytes slots[] = {{(const uint8_t *)"\x03\x05", 2}, {(const uint8_t *)"\x02", 1}};
-    record_slot_bytes side = {(const uint8_t *)"\x80\0\0\0\0\0", 6};
+    record_slot_bytes side = {(const uint8_t *)"\x80\0\0\0\0\0\0\0\0\0", 10};
     buffer out;
     error err;
 

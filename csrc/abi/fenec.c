@@ -1,6 +1,9 @@
 /* fenec.c - include/fenec.h: looks a handle up, checks what came in, runs it, writes what goes out. */
 #include "fenec.h"
 
+#include <inttypes.h>
+
+#include "abi/care.h"
 #include "abi/handles.h"
 #include "abi/peek.h"
 #include "abi/pieces.h"
@@ -8,6 +11,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "exec/database.h"
+#include "exec/recover.h"
 #include "value/json.h"
 
 #define VERSION "0.1.0"
@@ -363,4 +367,96 @@ int32_t fenec_peek_schema(const uint8_t *path, size_t path_len, char **out, size
         return answer(&b, out, out_len, &err);
     buffer_clear(&b);
     return answer_error(&err, out, out_len);
+}
+
+/* ---- care.h ---- */
+
+static void tell_found(void *to, const char *line)
+{
+    const care_watch *w = to;
+
+    w->found(w->context, line, strlen(line));
+}
+
+static bool ask_on(void *to, const char *what, int64_t done, int64_t of)
+{
+    const care_watch *w = to;
+
+    return w->goes_on(w->context, what, strlen(what), done, of) != 0;
+}
+
+typedef struct care_argument {
+    const care_watch *watch;
+    const uint8_t *path;
+    size_t path_len;
+    bool replace;
+} care_argument;
+
+static check_watch watch_of(const care_watch *w)
+{
+    return (check_watch){.found = tell_found, .goes_on = w->goes_on ? ask_on : NULL, .to = (void *)w};
+}
+
+static int check_whole(database *d, const void *argument, buffer *out, error *err)
+{
+    const check_watch watch = watch_of(argument);
+    check_report r;
+    int code = database_check(d, &watch, &r, err);
+
+    if (code == FENEC_OK)
+        buffer_printf(out,
+                      "{\"findings\":%" PRId64 ",\"collections\":%" PRId64 ",\"indexes\":%" PRId64 ",\"documents\":%" PRId64
+                      ",\"values\":%" PRId64 ",\"entries\":%" PRId64 ",\"postings\":%" PRId64 ",\"stopped\":%s}",
+                      r.findings, r.collections, r.indexes, r.documents, r.side_values, r.entries, r.postings,
+                      r.stopped ? "true" : "false");
+    return code;
+}
+
+int32_t care_check(uint64_t number, const care_watch *watch, char **out, size_t *out_len)
+{
+    return call(number, check_whole, watch, out, out_len);
+}
+
+static int back_up(database *d, const void *argument, buffer *out, error *err)
+{
+    const care_argument *a = argument;
+    const check_watch watch = watch_of(a->watch);
+    backup_report r;
+    int code = check_text(a->path, a->path_len, "the path", err);
+
+    if (code == FENEC_OK)
+        code = database_backup(d, a->path, a->path_len, a->replace, &watch, &r, err);
+    if (code == FENEC_OK)
+        buffer_printf(out, "{\"documents\":%" PRId64 ",\"bytes\":%" PRId64 ",\"stopped\":%s}", r.documents, r.bytes,
+                      r.stopped ? "true" : "false");
+    return code;
+}
+
+int32_t care_backup(uint64_t number, const uint8_t *path, size_t path_len, int32_t replace, const care_watch *watch,
+                    char **out, size_t *out_len)
+{
+    care_argument a = {.watch = watch, .path = path, .path_len = path_len, .replace = replace != 0};
+    return call(number, back_up, &a, out, out_len);
+}
+
+int32_t care_recover(const uint8_t *path, size_t path_len, const uint8_t *to, size_t to_len, int32_t replace,
+                     const care_watch *watch, char **out, size_t *out_len)
+{
+    const check_watch told = watch_of(watch);
+    recover_report r;
+    error err;
+    buffer b;
+
+    error_init(&err);
+    int code = check_text(path, path_len, "the path", &err);
+    if (code == FENEC_OK)
+        code = check_text(to, to_len, "the path", &err);
+    if (code == FENEC_OK)
+        code = recover_run(path, path_len, to, to_len, replace != 0, &told, &r, &err);
+    if (code != FENEC_OK)
+        return answer_error(&err, out, out_len);
+    buffer_init(&b);
+    buffer_printf(&b, "{\"lost\":%" PRId64 ",\"collections\":%" PRId64 ",\"documents\":%" PRId64 ",\"strays\":%" PRId64
+                      ",\"stopped\":%s}", r.lost, r.collections, r.documents, r.strays, r.stopped ? "true" : "false");
+    return answer(&b, out, out_len, &err);
 }

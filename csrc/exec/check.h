@@ -27,4 +27,9 @@ typedef struct check_report {
     bool stopped; /* by goes_on */
 } check_report;
 
+typedef struct backup_report {
+    int64_t documents, bytes; /* copied */
+    bool stopped;             /* by goes_on: there is no copy */
+} backup_report;
+
 #endif

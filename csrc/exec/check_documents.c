@@ -42,7 +42,7 @@ typedef struct walk {
 
 /* ---- a value ---- */
 
-static bool fits(const type *t, const value *v)
+bool check_fits(const type *t, const value *v)
 {
     packed_iter it;
     value element;
@@ -67,7 +67,7 @@ static bool fits(const type *t, const value *v)
         int rc = packed_next(&it, &element, NULL);
         if (rc)
             return rc == FN_END;
-        if (element.kind != VALUE_NULL && !fits(t->element, &element))
+        if (element.kind != VALUE_NULL && !check_fits(t->element, &element))
             return false;
     }
 }
@@ -125,7 +125,7 @@ static int check_slot(walk *w, const row *r, uint32_t number, error *err)
     if (!f)
         return FENEC_OK;
     rc = row_field(r, number, &w->memory, &v, err);
-    if (!rc && v.kind != VALUE_NULL && !fits(&f->type, &v))
+    if (!rc && v.kind != VALUE_NULL && !check_fits(&f->type, &v))
         check_found(w->k, "`%s`: document %" PRId64 ": `%s` holds %s", w->of->name, r->id, name, value_kind_name(&v));
     return rc;
 }

@@ -39,6 +39,9 @@ bool check_goes_on(checking *k, const char *what, int64_t done, int64_t of);
 /* A failed read is a finding, damage or a disk that does not answer: FENEC_OK. Else the code. */
 int check_judge(checking *k, int rc, const error *why, const char *format, ...) FN_PRINTF(4, 5);
 
+/* Whether a field of that type may hold such a value. */
+bool check_fits(const type *t, const value *v);
+
 /* The documents of a collection and, with `indexes`, its indexes. */
 int check_collection(checking *k, const collection *of, bool indexes, error *err);
 

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "exec/backup.h"
 #include "exec/build.h"
 #include "exec/checking.h"
 #include "exec/compact.h"
@@ -678,6 +679,80 @@ int database_check(database *d, const check_watch *watch, check_report *out, err
     rc = check_run(c, (const published *)v, watch, out, err);
     store_read_end(c);
     return rc;
+}
+
+int database_backup(database *d, const uint8_t *file, size_t len, bool replace, const check_watch *watch,
+                    backup_report *out, error *err)
+{
+    version *v;
+    conn *c;
+    int rc = store_read(d->w.s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = backup_run(c, (const published *)v, file, len, replace, watch, out, err);
+    store_read_end(c);
+    return rc;
+}
+
+/* The index of that place among all of them, counted from 0: FENEC_OK, FN_END. */
+static int find_index(database *d, uint32_t place, uint32_t *of, uint32_t *index, error *err)
+{
+    version *v;
+    conn *c;
+    int rc = store_read(d->w.s, &c, &v, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    const catalog *cat = ((const published *)v)->cat;
+    rc = FN_END;
+    for (uint32_t i = 0; i < cat->count && rc == FN_END; i++) {
+        if (place < cat->collections[i]->index_count) {
+            *of = cat->collections[i]->number;
+            *index = cat->collections[i]->indexes[place].number;
+            rc = FENEC_OK;
+        }
+        place -= cat->collections[i]->index_count;
+    }
+    store_read_end(c);
+    return rc;
+}
+
+static int drop_index(database *d, uint32_t of, uint32_t index, scratch *memory, error *err)
+{
+    uint64_t ticket;
+    catalog *next;
+    block b;
+    int rc = block_begin(&b, &d->w, true, memory, err);
+
+    if (rc != FENEC_OK)
+        return rc;
+    rc = catalog_remove_index(b.cat, b.c, catalog_numbered(b.cat, of), index, &next, err);
+    if (rc == FENEC_OK) {
+        block_schema(&b, next);
+        return block_commit(&b, &ticket, err);
+    }
+    block_rollback(&b);
+    return rc;
+}
+
+int database_rebuild(database *d, const check_watch *watch, error *err)
+{
+    text_use use = {0};
+    uint32_t of, index, place = 0;
+    int rc = text_begin(d->texts, NULL, 0, &use, err);
+
+    while (rc == FENEC_OK && (rc = find_index(d, place, &of, &index, err)) == FENEC_OK) {
+        rc = unbuilt_rebuild(&d->unbuilt, &d->w, of, index, use.memory, err);
+        if (rc == FENEC_DUPLICATE) {
+            watch->found(watch->to, err->message);
+            rc = drop_index(d, of, index, use.memory, err);
+        } else {
+            place++;
+        }
+    }
+    text_end(d->texts, &use);
+    return rc == FN_END ? FENEC_OK : rc;
 }
 
 /* What a file declares without entries is built, search indexes are read and linked. */

@@ -50,6 +50,17 @@ int database_peek(const uint8_t *file, size_t file_len, buffer *out, error *err)
 /* Whether everything agrees (check.h), as of one committed state; reads and writes go on beside it. */
 int database_check(database *d, const check_watch *watch, check_report *out, error *err);
 
+/* A copy of one committed state as a file of its own, which opens anywhere; reads and writes go on beside it.
+ * The records are checked as they are copied: CORRUPT, after the watch was told of them, where one is damaged,
+ * and there is no copy then. IO: the file is there and not to be replaced, or cannot be written; LOCKED: it is a
+ * database that is open. */
+int database_backup(database *d, const uint8_t *file, size_t len, bool replace, const check_watch *watch,
+                    backup_report *out, error *err);
+
+/* Every index is built anew. One that cannot be, because a value that is to be unique stands twice, goes: the watch
+ * is told. For a file that nobody else uses meanwhile. */
+int database_rebuild(database *d, const check_watch *watch, error *err);
+
 int database_changes(database *d, uint64_t since, buffer *out, error *err);
 int database_sync(database *d, error *err);
 int database_flush(database *d, error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/frames.h"
 #include "store/sqlite_error.h"
 
 #define HEADER_BYTES 100
@@ -13,16 +14,6 @@ typedef struct source {
     sqlite3_file *file;
     sqlite3_int64 size;
 } source;
-
-static uint32_t big32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static uint32_t little32(const uint8_t *p)
-{
-    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
 
 static void source_close(source *f)
 {
@@ -97,23 +88,6 @@ static int check_header(const uint8_t *header, const char *path, error *err)
     return FENEC_OK;
 }
 
-typedef struct checksum {
-    uint32_t a, b;
-    bool big;
-} checksum;
-
-static void checksum_add(checksum *c, const uint8_t *bytes, size_t len)
-{
-    uint32_t a = c->a, b = c->b;
-
-    for (size_t i = 0; i < len; i += 8) {
-        a += (c->big ? big32(bytes + i) : little32(bytes + i)) + b;
-        b += (c->big ? big32(bytes + i + 4) : little32(bytes + i + 4)) + a;
-    }
-    c->a = a;
-    c->b = b;
-}
-
 typedef struct log_stamps {
     uint32_t frames; /* committed */
     bool any;        /* a committed page 1 */
@@ -134,7 +108,7 @@ static int read_log(log_stamps *out, source *f, const char *name, const char *pa
 {
     uint8_t head[LOG_HEAD_BYTES];
     log_stamps seen = {0};
-    checksum sum = {0};
+    frames chain;
 
     *out = seen;
     if (f->size < LOG_HEAD_BYTES)
@@ -142,26 +116,17 @@ static int read_log(log_stamps *out, source *f, const char *name, const char *pa
     int code = source_read(f, head, sizeof head, 0, err);
     if (code)
         return code;
-    uint32_t magic = big32(head);
-    if ((magic & ~1u) != 0x377F0682u || big32(head + 4) != 3007000)
+    if (!frames_begin(&chain, head))
         return FENEC_OK; /* SQLite takes it for an empty log */
-    sum.big = magic & 1;
-    checksum_add(&sum, head, 24);
-    if (sum.a != big32(head + 24) || sum.b != big32(head + 28))
-        return FENEC_OK;
-    if (big32(head + 8) != PAGE_BYTES)
+    if (chain.page_bytes != PAGE_BYTES)
         return foreign_log(name, path, err);
     for (sqlite3_int64 at = LOG_HEAD_BYTES; at + FRAME_BYTES <= f->size; at += FRAME_BYTES) {
         code = source_read(f, frame, FRAME_BYTES, at, err);
         if (code)
             return code;
+        if (!frames_next(&chain, frame))
+            break;
         uint32_t page = big32(frame), commit = big32(frame + 4);
-        if (page == 0 || memcmp(frame + 8, head + 16, 8) != 0)
-            break;
-        checksum_add(&sum, frame, 8);
-        checksum_add(&sum, frame + 24, PAGE_BYTES);
-        if (sum.a != big32(frame + 16) || sum.b != big32(frame + 20))
-            break;
         seen.frames++;
         if (page == 1) {
             uint32_t number = big32(frame + 24 + 60);

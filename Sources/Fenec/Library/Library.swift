@@ -50,6 +50,34 @@ enum Library {
         }
     }
 
+    static func check(_ handle: UInt64, _ watch: CareWatch) throws -> CareCounts {
+        try watch.run { watch in try call({ care_check(handle, watch, $0, $1) }, read: CareCounts.init(json:)) }
+    }
+
+    static func backup(_ handle: UInt64, _ path: String, _ replaces: Bool, _ watch: CareWatch) throws -> CareCounts {
+        try bytes(of: path) { path in
+            try watch.run { watch in
+                try call(
+                    { care_backup(handle, path.baseAddress, path.count, replaces ? 1 : 0, watch, $0, $1) },
+                    read: CareCounts.init(json:))
+            }
+        }
+    }
+
+    static func recover(_ path: String, _ to: String, _ replaces: Bool, _ watch: CareWatch) throws -> CareCounts {
+        try bytes(of: path) { path in
+            try bytes(of: to) { to in
+                try watch.run { watch in
+                    try call(
+                        {
+                            care_recover(
+                                path.baseAddress, path.count, to.baseAddress, to.count, replaces ? 1 : 0, watch, $0, $1)
+                        }, read: CareCounts.init(json:))
+                }
+            }
+        }
+    }
+
     /// Runs a text. Vectors go over as bytes; where the library needs some of them to the digit, those are
     /// sent again inside the JSON, once.
     static func query(_ handle: UInt64, _ text: String, _ params: [Value]) throws -> AnswerBytes {
