@@ -112,11 +112,13 @@ FENEC_API int32_t fenec_sync(uint64_t handle, char **out, size_t *out_len);
 /* Hands buffered writes to the operating system: they survive the process, not a loss of power. IO. */
 FENEC_API int32_t fenec_flush(uint64_t handle, char **out, size_t *out_len);
 
-/* Folds the log into the file, which is then complete by itself and durable. IO. */
+/* Links the vectors that are not yet, and folds the log into the file, which is then complete by itself and
+ * durable. IO. */
 FENEC_API int32_t fenec_checkpoint(uint64_t handle, char **out, size_t *out_len);
 
 /* Builds indexes that an open left for their first use: all, or those named in `only` ("notes",
- * "notes.body", separated by commas). Answers {"built":N}. */
+ * "notes.body", separated by commas); reads search indexes from the file, and waits until every vector is
+ * linked. Answers {"built":N}. */
 FENEC_API int32_t fenec_warm(uint64_t handle, const uint8_t *only, size_t only_len, char **out,
                              size_t *out_len);
 

@@ -283,7 +283,7 @@ TEST(a_killed_process_leaves_every_vector_in_its_index)
     error err;
 
     snprintf(file, sizeof file, "%s", make_path("killed.fenec"));
-    for (long round = test_scale(15, 300); round > 0; round--) {
+    for (long round = test_scale(8, 300); round > 0; round--) {
         int acks[2], status = 0, faults;
         uint64_t child_state = test_random(&state);
         CHECK_INT(pipe(acks), 0);
@@ -311,8 +311,8 @@ TEST(a_killed_process_leaves_every_vector_in_its_index)
 
 /* ---- damage ---- */
 
-/* Flips a bit of the n-th row of the index; false: it has no more. */
-static bool flip(const test_disk *d, int n, uint64_t *random)
+/* Flips a bit of the n-th row of the index, under its old checksum or (`sound`) a new one; false: it has no more. */
+static bool flip(const test_disk *d, int n, bool sound, uint64_t *random)
 {
     store_options options = {
         .path = (const uint8_t *)DATABASE, .path_len = strlen(DATABASE), .vfs = test_disk_vfs(d)};
@@ -329,7 +329,8 @@ static bool flip(const test_disk *d, int n, uint64_t *random)
     MUST(store_write(s, true, &c, &none, &err));
     MUST(catalog_load(c, &cat, &err));
     const collection *of = collection_called(cat, "c");
-    const table rows = table_search(of->fields[collection_field(of, "e", 1)].index->number);
+    const uint32_t index = of->fields[collection_field(of, "e", 1)].index->number;
+    const table rows = table_search(index);
     MUST(cursor_rows(&cur, c, rows, INT64_MIN, INT64_MAX, false, &err));
     for (int i = 0; i <= n; i++) {
         const uint8_t *bytes;
@@ -341,9 +342,15 @@ static bool flip(const test_disk *d, int n, uint64_t *random)
             continue;
         uint8_t *own = malloc(len);
         memcpy(own, bytes, len);
-        own[drawn(random, (uint32_t)len)] ^= (uint8_t)(1u << drawn(random, 8));
+        if (sound)
+            len -= 4;
+        for (uint32_t k = sound ? drawn(random, 3) + 1 : 1; k > 0; k--)
+            own[drawn(random, (uint32_t)len)] ^= (uint8_t)(1u << drawn(random, 8));
         cursor_close(&cur);
-        MUST(rows_put(c, rows, id, own, len, &err));
+        if (sound)
+            MUST(row_cache_write(c, index, id, own, len, &err));
+        else
+            MUST(rows_put(c, rows, id, own, len, &err));
         free(own);
         there = true;
     }
@@ -370,7 +377,7 @@ TEST(a_damaged_row_of_a_vector_index_is_noticed_and_the_index_built_anew)
     test_disk_free(d);
     for (int n = 0; more; n++) {
         test_disk *one = test_disk_cut(saved, LOSE_NOTHING, &random);
-        more = flip(one, n, &random);
+        more = flip(one, n, false, &random);
         if (!more)
             CHECK(n >= 8);
         open_on(&b, one);
@@ -380,6 +387,38 @@ TEST(a_damaged_row_of_a_vector_index_is_noticed_and_the_index_built_anew)
         test_disk_free(one);
     }
     test_disk_free(saved);
+}
+
+TEST(rows_of_a_vector_index_that_make_no_sense_do_no_harm)
+{
+    uint64_t state = test_seed(), random = state;
+    static const char *const kinds[] = {"l2", "cosine, quant=bit"};
+
+    for (int i = 0; i < 2; i++) {
+        test_disk *d = test_disk_new();
+        bed b;
+        open_on(&b, d);
+        load(&b, kinds[i], &state, 2200, 0);
+        CHECK_INT(database_checkpoint(b.d, &b.err), FENEC_OK);
+        bed_do(&b, "del c where id = 7; put c {id: 9, e: [1, 1, 1, 1]}");
+        test_disk *saved = test_disk_cut(d, LOSE_NOTHING, &random);
+        bed_close(&b);
+        test_disk_free(d);
+        for (long n = test_scale(12, 2000); n > 0; n--) {
+            test_disk *one = test_disk_cut(saved, LOSE_NOTHING, &random);
+            flip(one, (int)drawn(&random, 12), true, &random);
+            open_on(&b, one);
+            CHECK_CODE(&b, "get c select id near e [1, 2, 3, 4] limit 10", FENEC_OK);
+            for (int k = 0; k < 3; k++)
+                bed_do(&b, draw_change(&state, 2200));
+            CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+            CHECK_CODE(&b, "get c select id near e [4, 3, 2, 1] limit 300", FENEC_OK);
+            CHECK_CODE(&b, "get c select id near e [4, 3, 2, 1] exact limit 300", FENEC_OK);
+            bed_close(&b);
+            test_disk_free(one);
+        }
+        test_disk_free(saved);
+    }
 }
 
 /* ---- failures ---- */
@@ -462,4 +501,133 @@ TEST(what_is_gone_leaves_an_index_in_time)
     CHECK(nodes < 1200 && linked == nodes);
     check_answers(&b);
     bed_close(&b);
+}
+
+/* ---- what is found ---- */
+
+enum { WIDE = 768, CLUSTERS = 30, PAGE = 10 };
+
+static float bell(uint64_t *state)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += (double)(test_random(state) >> 11) / 9007199254740992.0;
+    return (float)(sum - 2);
+}
+
+/* A text with one vector near a centre as $1. */
+static int run_near_centre(bed *b, const char *text, const float *centres, uint64_t *state)
+{
+    static uint8_t bytes[8 + WIDE * 4];
+    static const uint8_t head[8] = {0, 0, 0, 0, WIDE & 0xff, WIDE >> 8};
+    const float *centre = centres + (size_t)drawn(state, CLUSTERS) * WIDE;
+
+    memcpy(bytes, head, sizeof head);
+    for (int i = 0; i < WIDE; i++) {
+        float x = centre[i] + 0.5f * bell(state);
+        memcpy(bytes + 8 + i * 4, &x, sizeof x);
+    }
+    return bed_run(b, text, "[null]", bytes, sizeof bytes);
+}
+
+static int read_ids(const bed *b, long long ids[PAGE])
+{
+    int count = 0;
+
+    for (const char *at = b->answer; count < PAGE && (at = strstr(at, "{\"id\":")); at++)
+        count += sscanf(at, "{\"id\":%lld", &ids[count]);
+    return count;
+}
+
+/* Of the ten nearest, over some queries. */
+static double recall(bed *b, const float *centres, int queries)
+{
+    uint64_t state = 77;
+    int found = 0, wanted = 0;
+
+    for (int i = 0; i < queries; i++) {
+        long long all[PAGE], some[PAGE];
+        uint64_t same = state;
+        CHECK_INT(run_near_centre(b, "get c select id near e $1 exact limit 10", centres, &same), FENEC_OK);
+        int all_count = read_ids(b, all);
+        CHECK_INT(run_near_centre(b, "get c select id near e $1 limit 10", centres, &state), FENEC_OK);
+        int some_count = read_ids(b, some);
+        wanted += all_count;
+        for (int k = 0; k < some_count; k++)
+            for (int n = 0; n < all_count; n++)
+                found += some[k] == all[n];
+    }
+    return wanted ? (double)found / wanted : 0;
+}
+
+static float *draw_clusters(uint64_t *state)
+{
+    float *centres = malloc(sizeof *centres * CLUSTERS * WIDE);
+
+    for (int i = 0; i < CLUSTERS * WIDE; i++)
+        centres[i] = bell(state);
+    return centres;
+}
+
+static void load_clusters(bed *b, const char *index, const float *centres, int documents, uint64_t *state)
+{
+    bed_open(b);
+    bed_do(b, format("create collection c (e vector<%d> @hnsw(%s))", WIDE, index));
+    for (int i = 0; i < documents; i++)
+        CHECK_INT(run_near_centre(b, "put c {e: $1}", centres, state), FENEC_OK);
+    CHECK_INT(database_warm(b->d, NULL, 0, &(buffer){0}, &b->err), FENEC_OK);
+}
+
+TEST(codes_of_signs_find_nine_of_ten_at_the_default_beam)
+{
+    uint64_t state = 5;
+    float *centres = draw_clusters(&state);
+    bed b;
+
+    load_clusters(&b, "cosine, quant=bit, ef_construction=40", centres, 3000, &state);
+    double got = recall(&b, centres, 30);
+    if (got < 0.9)
+        test_failed(__FILE__, __LINE__, "recall %.3f", got);
+    /* 9 bytes and a bit a component, where floats take 3072. */
+    unsigned nodes, linked, kib = 0;
+    run_near_centre(&b, "explain get c near e $1 limit 3", centres, &state);
+    const char *holds = strstr(b.answer, "holds ");
+    CHECK(holds && sscanf(holds, "holds %u vectors, %u linked: %u KiB of vectors", &nodes, &linked, &kib) == 3);
+    CHECK(kib <= 3000 * 108 / 1024 && linked == 3000);
+    bed_close(&b);
+    free(centres);
+}
+
+TEST(few_vectors_under_codes_of_signs_are_answered_exactly)
+{
+    uint64_t state = 6;
+    float *centres = draw_clusters(&state);
+    bed b;
+
+    load_clusters(&b, "cosine, quant=bit, ef_construction=20", centres, 600, &state);
+    CHECK(recall(&b, centres, 10) == 1);
+    bed_close(&b);
+    free(centres);
+}
+
+TEST(vectors_written_over_for_ever_are_found_as_before)
+{
+    uint64_t state = 8;
+    float *centres = draw_clusters(&state);
+    bed b;
+
+    load_clusters(&b, "cosine, m=8, ef_construction=40, ef=40", centres, 700, &state);
+    double before = recall(&b, centres, 30);
+    for (int i = 0; i < 3000; i++) {
+        CHECK_INT(run_near_centre(&b, format("put c {id: %u, e: $1}", 1 + drawn(&state, 700)), centres, &state), FENEC_OK);
+        if (i % 500 == 0)
+            CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+    }
+    CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+    double after = recall(&b, centres, 30);
+    if (before < 0.95 || after < before - 0.03)
+        test_failed(__FILE__, __LINE__, "recall %.3f, then %.3f", before, after);
+    bed_close(&b);
+    free(centres);
 }

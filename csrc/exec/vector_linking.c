@@ -5,7 +5,8 @@
 #include "search/vector_index.h"
 
 enum {
-    LINKED_AT_ONCE = 64, /* before it is asked whether to stop, or to save */
+    LINKED_AT_ONCE = 64, /* before it is asked whether to stop, or to save, */
+    LINKED_A_TURN = 1024, /* and before other jobs have their turn */
     ROUNDS = 4           /* of following what was written while an index is made anew */
 };
 
@@ -203,12 +204,13 @@ static void work(working *k, vector_due when, bool *again)
         version_drop(&v->head);
         return;
     }
-    while (!rc && !done && !is_to_stop(k)) {
+    for (int n = 0; !rc && !done && n < LINKED_A_TURN && !is_to_stop(k); n += LINKED_AT_ONCE) {
         rc = vector_link(v, LINKED_AT_ONCE, &done, &k->err);
         if (!rc && ready && vector_is_due(v, VECTOR_GROWN))
             rc = save(k, VECTOR_GROWN);
     }
     version_drop(&v->head);
+    *again = !rc && !done;
     if (!rc && done && when == VECTOR_ANYTHING)
         save(k, when);
 }

@@ -203,13 +203,13 @@ static bool check_list(const graph *g, uint32_t node, uint32_t layer, uint32_t l
 {
     const _Atomic(uint32_t) *list = graph_list(g, node, layer);
     const uint32_t room = graph_room(g, layer);
+    bool ended = false;
 
     for (uint32_t i = 0; i < room; i++) {
         uint32_t to = atomic_load_explicit(list + i, memory_order_relaxed);
-        if (to == GRAPH_NONE)
-            break;
-        if (to >= linked || (layer && graph_height(g, to) < layer))
+        if (to != GRAPH_NONE && (ended || to >= linked || (layer && graph_height(g, to) < layer)))
             return false;
+        ended |= to == GRAPH_NONE;
     }
     return true;
 }

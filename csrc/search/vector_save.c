@@ -64,7 +64,9 @@ bool vector_is_due(const vector_version *v, vector_due when)
         return changes > 0 || (s->there && rows > 0);
     if (s->there && rows >= LOG_ROWS)
         return true;
-    return changes >= (when == VECTOR_GROWN ? CHANGES_GROWN : CHANGES_CLOSING) && changes * 4 >= nodes;
+    if (when == VECTOR_CLOSING) /* who opens it next is not to link again what is linked */
+        return changes >= CHANGES_CLOSING && changes * 16 >= nodes;
+    return changes >= CHANGES_GROWN && changes * 4 >= nodes;
 }
 
 /* ---- beginning ---- */

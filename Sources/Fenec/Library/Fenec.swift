@@ -207,11 +207,12 @@ public actor Fenec {
     /// Hands every write so far to the system: it survives the app, not a loss of power.
     public func flush() async throws { try await call { try Library.flush($0) } }
 
-    /// Makes the file complete by itself and durable.
+    /// Links the vectors that are not yet, and makes the file complete by itself and durable.
     public func checkpoint() async throws { try await call { try Library.checkpoint($0) } }
 
     /// Builds the indexes that an open left for their first use, all or those named (`"notes"`,
-    /// `"notes.body"`), and answers how many it built.
+    /// `"notes.body"`), reads search indexes from the file, waits until every vector is linked, and
+    /// answers how many indexes it built.
     @discardableResult
     public func warm(_ only: [String] = []) async throws -> Int {
         try await call { try Library.warm($0, only) }
