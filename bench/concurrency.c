@@ -597,7 +597,8 @@ static void bench_opens(const char *program)
                 execl(program, program, count, "work", folder, number, (char *)NULL);
                 _exit(9);
             }
-            usleep((useconds_t)(300000 + draw(&state) % 700000));
+            /* A build gathers first, a compaction comes after the delete. */
+            usleep((useconds_t)((kind == 1 || kind == 3 ? 2000000 : 300000) + draw(&state) % 1500000));
             kill(child, SIGKILL);
             must(waitpid(child, NULL, 0) == child, "waitpid");
             if (stat(path_of("killed.fenec-wal"), &log) == 0 && log.st_size > most)

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -270,6 +271,70 @@ TEST(a_file_opened_to_not_compact_does_not)
     bed_close(&b);
     atomic_store(&keeper_ms, before);
     CHECK_INT(size_of("never.fenec"), size);
+}
+
+TEST(a_close_waits_for_the_compaction_under_way)
+{
+    uint64_t before = atomic_load(&keeper_ms);
+    bed b;
+
+    make_dead(&b, "closing.fenec", 1300, 600);
+    bed_close(&b);
+    uint64_t size = size_of("closing.fenec");
+    atomic_store(&keeper_ms, 1);
+    open_named(&b, "closing.fenec", 0);
+    /* Its first pages are on their way: it goes on for thousands more. */
+    while (size_of("closing.fenec-wal") == 0 && size_of("closing.fenec") == size)
+        sched_yield();
+    bed_close(&b);
+    atomic_store(&keeper_ms, before);
+    CHECK(size_of("closing.fenec") < 64 * MIB);
+    CHECK_INT(size_of("closing.fenec-wal"), 0);
+}
+
+static int count_in(const char *folder)
+{
+    DIR *d = opendir(folder);
+    int count = 0;
+
+    while (d && readdir(d))
+        count++;
+    if (d)
+        closedir(d);
+    return count - 2;
+}
+
+TEST(nothing_of_a_database_stays_after_a_close)
+{
+    uint64_t before = atomic_load(&keeper_ms);
+    long rounds = test_scale(100, 3000);
+    char folder[400], text[300];
+    bed b;
+
+    snprintf(folder, sizeof folder, "%s/own", test_folder());
+    CHECK_INT(mkdir(folder, 0755), 0);
+    atomic_store(&keeper_ms, 1);
+    int threads = count_in("/proc/self/task");
+    for (long round = 0; round < rounds; round++) {
+        open_named(&b, "own/x.fenec", round % 2 ? FENEC_OPEN_NO_SYNC : 0);
+        if (round == 0)
+            bed_do(&b, "create collection t (a text @text, n int @sorted, v vector<2> @hnsw)");
+        for (int i = 0; i < 3; i++) {
+            sprintf(text, "put t {a: 'words of round %ld', n: %ld, v: [1, %d]}", round, round, i);
+            bed_do(&b, text);
+        }
+        bed_do(&b, "get t select id match a 'words' limit 2");
+        bed_do(&b, "get t select id near v [1, 1] limit 2");
+        bed_close(&b);
+        CHECK_INT(count_in(folder), 2); /* the file and its lock */
+        /* The system may list a thread for an instant after it was joined. */
+        for (int i = 0; i < 100000 && threads >= 0 && count_in("/proc/self/task") != threads; i++)
+            sched_yield();
+        if (threads >= 0)
+            CHECK_INT(count_in("/proc/self/task"), threads);
+    }
+    atomic_store(&keeper_ms, before);
+    printf("    %ld opens and closes: no thread, no side file left\n", rounds);
 }
 
 TEST(a_close_ends_the_thread_that_looks)

@@ -341,6 +341,7 @@ TEST(store_lets_a_file_go_whatever_children_were_spawned)
         CHECK_INT(open_code(path, &err), FENEC_OK);
     atomic_store(&enough, true);
     pthread_join(spawner, NULL);
+    printf("    3000 locks and %ld opens beside %ld children\n", test_scale(100, 3000), children);
     CHECK(children > 0);
 }
 

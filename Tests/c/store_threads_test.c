@@ -250,6 +250,73 @@ TEST(store_fails_all_who_wait_for_a_sync_that_fails)
     test_disk_free(d);
 }
 
+/* What others do while a sync is under way: in the hook, so that a sync which held a lock of theirs would
+ * never end. */
+typedef struct meanwhile {
+    store *s;
+    _Atomic(bool) armed;
+    int syncs;
+    int64_t landed, read;
+    uint64_t ticket;
+} meanwhile;
+
+static void *read_and_write(void *argument)
+{
+    meanwhile *m = argument;
+    const char text[] = "landed during a sync";
+    version *v;
+    error err;
+    conn *c;
+
+    m->read = count_rows(m->s, table_records(1));
+    MUST(store_write(m->s, false, &c, &v, &err));
+    MUST(rows_put(c, table_records(2), 1, (const uint8_t *)text, sizeof text, &err));
+    MUST(store_write_commit(c, NULL, &m->ticket, &err));
+    m->landed = count_rows(m->s, table_records(2));
+    return NULL;
+}
+
+static void work_meanwhile(void *argument, disk_call call, const char *path)
+{
+    meanwhile *m = argument;
+    pthread_t other;
+
+    (void)path;
+    if (call != DISK_SYNC)
+        return;
+    m->syncs++;
+    if (!atomic_exchange(&m->armed, false))
+        return;
+    CHECK_INT(pthread_create(&other, NULL, read_and_write, m), 0);
+    pthread_join(other, NULL);
+}
+
+TEST(store_reads_and_lands_blocks_while_a_sync_is_under_way)
+{
+    test_disk *d = test_disk_new();
+    store_options options = {.path = (const uint8_t *)"/while.db", .path_len = 9, .vfs = test_disk_vfs(d)};
+    meanwhile m = {0};
+    error err;
+
+    MUST(store_open(&m.s, &options, &err));
+    MUST(put_text(m.s, table_records(1), 1, "one", &err));
+    test_disk_hook(d, work_meanwhile, &m);
+    atomic_store(&m.armed, true);
+    MUST(put_text(m.s, table_records(1), 2, "two", &err));
+    CHECK_INT(m.read, 2); /* visible before it is durable */
+    CHECK_INT(m.landed, 1);
+    /* It landed after that sync had begun, which may not have covered it: it has one of its own. */
+    int syncs = m.syncs;
+    MUST(store_wait(m.s, m.ticket, &err));
+    CHECK_INT(m.syncs, syncs + 1);
+    /* One that everybody's sync covered has none. */
+    MUST(store_wait(m.s, m.ticket, &err));
+    CHECK_INT(m.syncs, syncs + 1);
+    test_disk_hook(d, NULL, NULL);
+    end_store(m.s);
+    test_disk_free(d);
+}
+
 /* ---- the log ---- */
 
 #define LOG_MOST (16l * 1024 * 1024)

@@ -88,6 +88,8 @@ static int check_header(const uint8_t *header, const char *path, error *err)
     return FENEC_OK;
 }
 
+#define FRAMES_READ 64 /* at once: a log of a large block is read whole at an open */
+
 typedef struct log_stamps {
     uint32_t frames; /* committed */
     bool any;        /* a committed page 1 */
@@ -103,9 +105,10 @@ static int foreign_log(const char *name, const char *path, error *err)
 
 /* Walks the frames SQLite would replay: those with the head's salts and the right running checksum, up to
  * the last that ends a commit. */
-static int read_log(log_stamps *out, source *f, const char *name, const char *path, uint8_t *frame,
+static int read_log(log_stamps *out, source *f, const char *name, const char *path, uint8_t *room,
                     error *err)
 {
+    int place = FRAMES_READ;
     uint8_t head[LOG_HEAD_BYTES];
     log_stamps seen = {0};
     frames chain;
@@ -121,9 +124,14 @@ static int read_log(log_stamps *out, source *f, const char *name, const char *pa
     if (chain.page_bytes != PAGE_BYTES)
         return foreign_log(name, path, err);
     for (sqlite3_int64 at = LOG_HEAD_BYTES; at + FRAME_BYTES <= f->size; at += FRAME_BYTES) {
-        code = source_read(f, frame, FRAME_BYTES, at, err);
-        if (code)
-            return code;
+        if (place == FRAMES_READ) {
+            sqlite3_int64 left = (f->size - at) / FRAME_BYTES;
+            place = 0;
+            code = source_read(f, room, (int)(left < FRAMES_READ ? left : FRAMES_READ) * FRAME_BYTES, at, err);
+            if (code)
+                return code;
+        }
+        const uint8_t *frame = room + (size_t)place++ * FRAME_BYTES;
         if (!frames_next(&chain, frame))
             break;
         uint32_t page = big32(frame), commit = big32(frame + 4);
@@ -151,9 +159,9 @@ static int read_stamps(log_stamps *out, sqlite3_vfs *vfs, const char *name, cons
     int code = source_open(&log, vfs, name, SQLITE_OPEN_SUPER_JOURNAL, err);
     if (code)
         return code == FN_END ? FENEC_OK : code;
-    uint8_t *frame = memory_alloc(FRAME_BYTES);
-    code = frame ? read_log(out, &log, name, path, frame, err) : fail_memory(err);
-    memory_free(frame);
+    uint8_t *room = memory_alloc((size_t)FRAMES_READ * FRAME_BYTES);
+    code = room ? read_log(out, &log, name, path, room, err) : fail_memory(err);
+    memory_free(room);
     source_close(&log);
     return code;
 }
