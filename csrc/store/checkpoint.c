@@ -124,7 +124,10 @@ static int open_pair(store *s, conn *pin, conn *worker)
     if (conn_open(pin, s, CONN_CHECKPOINT, false, &err) || conn_open(worker, s, CONN_CHECKPOINT, false, &err))
         return SQLITE_CANTOPEN;
     int rc = conn_step(pin, FIXED_BEGIN, NULL);
-    return rc ? rc : conn_step(pin, FIXED_SCHEMA, NULL);
+    if (rc == SQLITE_OK)
+        rc = conn_step(pin, FIXED_SCHEMA, NULL);
+    /* A connection that has read nothing knows of no log. */
+    return rc ? rc : conn_step(worker, FIXED_SCHEMA, NULL);
 }
 
 static void fold_beside(store *s)

@@ -79,6 +79,9 @@ static int set_up(conn *c, conn_role role)
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    /* Opened under the writer's lock: nothing that has SQLite read the schema, which may be of a thousand tables. */
+    if (role == CONN_CHECKPOINT)
+        return conn_run(c, "pragma mmap_size = 0;" FULL_SYNC);
     if (role == CONN_WRITER)
         sqlite3_wal_hook(c->db, note_log, c);
     if (role == CONN_READER || role == CONN_FIRST_READER)
