@@ -1,3 +1,4 @@
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -761,6 +762,32 @@ static void check_pair(bed *b, long *blocks)
     if (*blocks) {
         snprintf(text, sizeof text, "[%ld]", *blocks);
         CHECK_INT(bed_run(b, "put a {n: $1}", text, NULL, 0), FENEC_DUPLICATE);
+    }
+}
+
+/* Buffered blocks are lost where the first read hands them to a disk that is full. */
+TEST(reads_go_on_where_the_first_buffered_blocks_are_lost)
+{
+    for (int there = 0; there < 2; there++) {
+        test_disk *disk = test_disk_new();
+        bed b;
+
+        if (there) { /* a file of an earlier time */
+            CHECK_INT(open_disk(&b, disk, false), FENEC_OK);
+            bed_do(&b, make_pair);
+            close_disk(&b);
+        }
+        CHECK_INT(open_disk(&b, disk, true), FENEC_OK);
+        bed_do(&b, there ? "put a {n: 1}" : make_pair);
+        test_disk_fail(disk, DISK_WRITE, NULL, 1, SQLITE_FULL, true);
+        if (there)
+            CHECK_ROWS(&b, "get a count", "{\"count\":0}");
+        else
+            CHECK_INT(bed_run(&b, "get a", NULL, NULL, 0), FENEC_NOT_FOUND);
+        CHECK_INT(bed_run(&b, "put a {n: 1}", NULL, NULL, 0), FENEC_IO);
+        test_disk_heal(disk);
+        close_disk(&b);
+        test_disk_free(disk);
     }
 }
 

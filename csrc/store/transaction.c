@@ -360,9 +360,10 @@ int store_write_land(conn *c, version *next, uint64_t *ticket, error *err)
         put_back(s);
     } else if (!t->wrote && !next) {
         put_back(s);
-    } else if (s->no_sync) {
+    } else if (s->no_sync && s->current) {
         code = buffer_block(s, next, err);
     } else {
+        /* The first version lands at once: it is what reads go back to where buffered blocks are lost. */
         code = land_block(s, next, ticket, err);
     }
     return code;
