@@ -11,6 +11,7 @@
 #include "exec_bed.h"
 #include "search/row_cache.h"
 #include "search/vector_index.h"
+#include "base/thread.h"
 #include "test_vfs.h"
 
 #define DATABASE "/vectors.db"
@@ -46,6 +47,15 @@ static void open_on(bed *b, const test_disk *d)
 
     if (code)
         test_failed(__FILE__, __LINE__, "open: %d %s", code, b->err.message);
+}
+
+static void warm(bed *b)
+{
+    buffer unheard;
+
+    buffer_init(&unheard);
+    CHECK_INT(database_warm(b->d, NULL, 0, &unheard, &b->err), FENEC_OK);
+    buffer_clear(&unheard);
 }
 
 static uint32_t drawn(uint64_t *state, uint32_t n)
@@ -411,7 +421,7 @@ TEST(rows_of_a_vector_index_that_make_no_sense_do_no_harm)
             CHECK_CODE(&b, "get c select id near e [1, 2, 3, 4] limit 10", FENEC_OK);
             for (int k = 0; k < 3; k++)
                 bed_do(&b, draw_change(&state, 2200));
-            CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+            warm(&b);
             CHECK_CODE(&b, "get c select id near e [4, 3, 2, 1] limit 300", FENEC_OK);
             CHECK_CODE(&b, "get c select id near e [4, 3, 2, 1] exact limit 300", FENEC_OK);
             bed_close(&b);
@@ -477,6 +487,111 @@ TEST(a_save_that_fails_is_made_by_the_next)
     }
 }
 
+/* ---- beside one another ---- */
+
+typedef struct reader {
+    database *d;
+    uint64_t random;
+    _Atomic(bool) *over;
+    thread t;
+} reader;
+
+static void read_on(void *of)
+{
+    reader *r = of;
+    bed b = {.d = r->d};
+
+    while (!atomic_load(r->over)) {
+        double score, before = 0;
+        int count = 0;
+        const char *at = bed_rows(&b, format("get c select id near e %s limit 10", draw(&r->random)), NULL);
+        for (; (at = strstr(at, "\"_score\":")); at++, count++) {
+            CHECK(sscanf(at, "\"_score\":%lf", &score) == 1 && score >= before);
+            before = score;
+        }
+        CHECK_INT(count, 10);
+    }
+    memory_free(b.answer);
+}
+
+/* Readers beside a writer, saves and whatever is done behind. */
+static void work_together(const char *index, int first, long rounds)
+{
+    enum { READERS = 2 };
+    uint64_t state = test_seed();
+    _Atomic(bool) over = false;
+    reader readers[READERS];
+    test_disk *d = test_disk_new();
+    bed b;
+
+    open_on(&b, d);
+    load(&b, index, &state, first, 0);
+    for (int i = 0; i < READERS; i++) {
+        readers[i] = (reader){.d = b.d, .random = state + (uint64_t)i, .over = &over};
+        CHECK(thread_start(&readers[i].t, read_on, &readers[i]));
+    }
+    for (long i = 0; i < rounds; i++) {
+        bed_do(&b, draw_change(&state, (uint32_t)first));
+        if (i % 50 == 9)
+            CHECK_CODE(&b, format("put c {id: 3, e: %s}; del c where id = 5; insert c {id: 3}", draw(&state)),
+                       FENEC_DUPLICATE);
+        if (i % 100 == 50)
+            CHECK_INT(database_checkpoint(b.d, &b.err), FENEC_OK);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < READERS; i++)
+        thread_join(&readers[i].t);
+    check_answers(&b);
+    bed_close(&b);
+    check_on(d);
+    test_disk_free(d);
+}
+
+TEST(vectors_are_read_written_linked_and_saved_beside_one_another)
+{
+    long rounds = test_scale(1200, 20000);
+
+    work_together("l2", 300, rounds);
+    work_together("l2, quant=int8", 300, rounds);
+}
+
+static void read_all(void *of)
+{
+    reader *r = of;
+    bed b = {.d = r->d};
+
+    while (!atomic_load(r->over)) {
+        int count = 0;
+        const char *at = bed_rows(&b, format("get c select id near e %s limit 10", draw(&r->random)), NULL);
+        for (; (at = strstr(at, "\"_score\":")); at++)
+            count++;
+        CHECK_INT(count, 10);
+    }
+    memory_free(b.answer);
+}
+
+TEST(vectors_become_codes_beside_readers)
+{
+    uint64_t state = 4;
+    _Atomic(bool) over = false;
+    reader r = {.random = 9, .over = &over};
+    bed b;
+
+    bed_open(&b);
+    bed_do(&b, "create collection c (e vector<4> @hnsw(cosine, quant=bit, m=3, ef_construction=10))");
+    for (int i = 0; i < 20; i++)
+        bed_do(&b, format("put c {e: %s}", draw(&state)));
+    r.d = b.d;
+    CHECK(thread_start(&r.t, read_all, &r));
+    for (int i = 0; i < 1200; i++)
+        bed_do(&b, format("put c [{e: %s}, {e: [%d, %d, 1, %d]}]", draw(&state), i, i % 7, i / 3));
+    warm(&b);
+    atomic_store(&over, true);
+    thread_join(&r.t);
+    check_answers(&b);
+    bed_close(&b);
+}
+
 /* ---- for ever ---- */
 
 TEST(what_is_gone_leaves_an_index_in_time)
@@ -492,9 +607,9 @@ TEST(what_is_gone_leaves_an_index_in_time)
     for (int i = 0; i < 6000; i++) {
         bed_do(&b, format("put c {id: %u, e: %s}", 1 + drawn(&state, 400), draw(&state)));
         if (i % 200 == 0)
-            CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+            warm(&b);
     }
-    CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+    warm(&b);
     bed_run(&b, "explain get c near e [1, 2, 3, 4] limit 3", NULL, NULL, 0);
     const char *holds = strstr(b.answer, "holds ");
     CHECK(holds && sscanf(holds, "holds %u vectors, %u linked", &nodes, &linked) == 2);
@@ -576,7 +691,7 @@ static void load_clusters(bed *b, const char *index, const float *centres, int d
     bed_do(b, format("create collection c (e vector<%d> @hnsw(%s))", WIDE, index));
     for (int i = 0; i < documents; i++)
         CHECK_INT(run_near_centre(b, "put c {e: $1}", centres, state), FENEC_OK);
-    CHECK_INT(database_warm(b->d, NULL, 0, &(buffer){0}, &b->err), FENEC_OK);
+    warm(b);
 }
 
 TEST(codes_of_signs_find_nine_of_ten_at_the_default_beam)
@@ -622,9 +737,9 @@ TEST(vectors_written_over_for_ever_are_found_as_before)
     for (int i = 0; i < 3000; i++) {
         CHECK_INT(run_near_centre(&b, format("put c {id: %u, e: $1}", 1 + drawn(&state, 700)), centres, &state), FENEC_OK);
         if (i % 500 == 0)
-            CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+            warm(&b);
     }
-    CHECK_INT(database_warm(b.d, NULL, 0, &(buffer){0}, &b.err), FENEC_OK);
+    warm(&b);
     double after = recall(&b, centres, 30);
     if (before < 0.95 || after < before - 0.03)
         test_failed(__FILE__, __LINE__, "recall %.3f, then %.3f", before, after);
