@@ -6,6 +6,7 @@
 
 #include "store_make.h"
 
+#include "exec/check.h"
 #include "exec/ddl.h"
 #include "exec/vector_part.h"
 #include "exec_bed.h"
@@ -429,6 +430,35 @@ TEST(rows_of_a_vector_index_that_make_no_sense_do_no_harm)
         }
         test_disk_free(saved);
     }
+}
+
+static void note_line(void *to, const char *line)
+{
+    snprintf(to, 300, "%s", line);
+}
+
+TEST(check_compares_vectors_saved_with_the_documents)
+{
+    uint64_t state = test_seed(), random = state;
+    char line[300] = "";
+    const check_watch watch = {.found = note_line, .to = line};
+    check_report report;
+    test_disk *d = test_disk_new();
+    bed b;
+
+    open_on(&b, d);
+    load(&b, "l2", &state, 300, 50);
+    CHECK_INT(database_checkpoint(b.d, &b.err), FENEC_OK);
+    bed_do(&b, "del c where id = 7; put c {id: 9, e: [1, 1, 1, 1]}");
+    CHECK_INT(database_check(b.d, &watch, &report, &b.err), FENEC_OK);
+    CHECK_INT(report.findings, 0);
+    bed_close(&b);
+    flip(d, 1, true, &random); /* the vectors: in the row after the manifest */
+    open_on(&b, d);
+    CHECK_INT(database_check(b.d, &watch, &report, &b.err), FENEC_OK);
+    CHECK(report.findings > 0 && strstr(line, "the index on `e`: the index does not hold it with its vector"));
+    bed_close(&b);
+    test_disk_free(d);
 }
 
 /* ---- failures ---- */

@@ -12,6 +12,7 @@
 #include "exec/index.h"
 #include "exec/search.h"
 #include "exec/text_part.h"
+#include "exec/vector_part.h"
 #include "search/vector_index.h"
 #include "store/row.h"
 #include "value/packed.h"
@@ -335,6 +336,27 @@ static void compare_published(walk *w, const tally *t)
         check_found(w->k, "`%s`: the index on `%s` in memory is not the file's", w->of->name, t->x->on.text);
 }
 
+/* A finding of one index. */
+typedef struct index_finding {
+    const walk *w;
+    const catalog_index *x;
+} index_finding;
+
+static void found_vector(void *to, int64_t id, const char *what)
+{
+    const index_finding *f = to;
+
+    check_found(f->w->k, "`%s`: document %" PRId64 ": the index on `%s`: %s", f->w->of->name, id, f->x->on.text, what);
+}
+
+static int check_vectors(walk *w, const catalog_index *x, error *err)
+{
+    index_finding to = {w, x};
+    int rc = vector_part_check(w->k->c, w->of, x, found_vector, &to, err);
+
+    return check_judge(w->k, rc, err, "`%s`: the index on `%s`", w->of->name, x->on.text);
+}
+
 static int end_index(walk *w, tally *t, error *err)
 {
     int rc = FENEC_OK;
@@ -344,6 +366,8 @@ static int end_index(walk *w, tally *t, error *err)
         return FENEC_OK;
     if (t->texts && !w->unread)
         rc = check_judge(w->k, text_check_end(t->texts, err), err, "`%s`: the index on `%s`", w->of->name, t->x->on.text);
+    else if (t->x->spec.kind == INDEX_HNSW && !w->unread)
+        rc = check_vectors(w, t->x, err);
     else if (!search_is(t->x->spec.kind))
         return end_entries(w, t, err);
     if (!w->unread)
