@@ -231,6 +231,46 @@ TEST(a_look_after_a_storage_error_does_nothing)
     test_disk_free(disk);
 }
 
+/* Documents of 100 kB come, are replaced and go for ever. What is held is never less than 64 MiB, below which a
+ * file is left alone. */
+TEST(a_file_that_is_updated_for_ever_stays_under_twice_what_it_holds)
+{
+    uint64_t random = test_seed(), most = 0, written = 0;
+    long rounds = test_scale(12, 200);
+    char text[100];
+    int held = 700;
+    bed b;
+
+    open_named(&b, "ever.fenec", FENEC_OPEN_NO_SYNC | FENEC_OPEN_NO_AUTO_COMPACT);
+    bed_do(&b, "create collection t (a text, n int)");
+    put_large(&b, 1, held);
+    for (long round = 0; round < rounds; round++) {
+        int want = 700 + (int)(test_random(&random) % 900);
+        int first = (int)(test_random(&random) % (uint64_t)(held - 100)) + 1;
+        put_large(&b, first, 100); /* in the place of others */
+        written += 100;
+        if (want > held) {
+            put_large(&b, held + 1, want - held);
+            written += (uint64_t)(want - held);
+        } else if (want < held) {
+            sprintf(text, "del t where id > %d", want);
+            bed_do(&b, text);
+        }
+        held = want;
+        CHECK_INT(database_sync(b.d, &b.err), FENEC_OK);
+        database_look(b.d, MEMORY);
+        CHECK_INT(database_sync(b.d, &b.err), FENEC_OK);
+        uint64_t share = size_of("ever.fenec") * 100 / ((uint64_t)held * 100000);
+        most = share > most ? share : most;
+    }
+    printf("    %ld looks at a file of 70 to 160 MB, %lu MB written: at most %lu %% of what it held\n", rounds,
+           (unsigned long)written / 10, (unsigned long)most);
+    CHECK(most < 200);
+    sprintf(text, "{\"count\":%d}", held);
+    CHECK_ROWS(&b, "get t count", text);
+    bed_close(&b);
+}
+
 /* ---- the thread ---- */
 
 TEST(an_open_file_compacts_itself_beside_reads_and_writes)
