@@ -6,9 +6,11 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "store/sqlite_error.h"
 
 #define GATHER_YIELDS 16
+#define GATHER_SHARE 3 /* of the time of a sync */
 
 void durable_refuse(store *s, const char *reason)
 {
@@ -18,6 +20,7 @@ void durable_refuse(store *s, const char *reason)
         atomic_store(&s->refused, true);
     }
     condition_broadcast(&s->moved);
+    condition_broadcast(&s->gathered);
     lock_leave(&s->durable);
 }
 
@@ -44,7 +47,7 @@ void durable_leave(store *s)
     s->left++;
     s->long_block = false;
     if (s->gathering || s->giving_way)
-        condition_broadcast(&s->moved);
+        condition_broadcast(&s->gathered);
     lock_leave(&s->durable);
 }
 
@@ -53,7 +56,7 @@ void durable_note_long(store *s)
     lock_take(&s->durable);
     s->long_block = true;
     if (s->gathering)
-        condition_broadcast(&s->moved);
+        condition_broadcast(&s->gathered);
     lock_leave(&s->durable);
 }
 
@@ -91,19 +94,27 @@ static bool may_gather(const store *s)
 }
 
 /* LOCK_DURABLE held. Those whom the last sync let go tend to come back at once: the processor is theirs a
- * few times before the next one, which they would miss by microseconds and then wait for whole. Blocks that
- * have asked by then land, or one turns out to be long. */
+ * few times before the next one, which they would miss by microseconds and then wait for whole. Where a sync takes
+ * milliseconds, a part of that is waited for them. Blocks that have asked by then land, or one turns out to be
+ * long. */
 static void gather(store *s)
 {
+    int64_t until = clock_monotonic_us() + s->sync_us / GATHER_SHARE;
+
     for (int i = 0; i < GATHER_YIELDS && s->landed - s->synced < s->released && may_gather(s); i++) {
         lock_leave(&s->durable);
         sched_yield();
         lock_take(&s->durable);
     }
     s->gathering = true;
+    while (s->landed - s->synced < s->released && may_gather(s)) {
+        int64_t left = (until - clock_monotonic_us()) / 1000;
+        if (left <= 0 || !condition_wait_ms(&s->gathered, &s->durable, (uint64_t)left))
+            break;
+    }
     uint64_t asked = atomic_load(&s->entered);
     while (s->left < asked && may_gather(s))
-        condition_wait(&s->moved, &s->durable);
+        condition_wait(&s->gathered, &s->durable);
     s->gathering = false;
 }
 
@@ -123,13 +134,16 @@ int durable_wait(store *s, uint64_t ticket, error *err)
         gather(s);
         uint64_t landed = s->landed;
         lock_leave(&s->durable);
+        int64_t begun = clock_monotonic_us();
         rc = durable_sync_log(s);
+        int64_t took = clock_monotonic_us() - begun;
         if (rc) {
             sqlite_fail(err, rc, NULL, "cannot sync the log");
             durable_refuse(s, err->message);
         }
         lock_take(&s->durable);
         s->syncing = false;
+        s->sync_us = took;
         if (rc == SQLITE_OK && landed > s->synced) {
             s->released = s->waiting + 1;
             s->synced = landed;
@@ -147,7 +161,7 @@ void store_give_way(store *s)
     uint64_t asked = atomic_load(&s->entered);
     s->giving_way++;
     while (s->left < asked)
-        condition_wait(&s->moved, &s->durable);
+        condition_wait(&s->gathered, &s->durable);
     s->giving_way--;
     lock_leave(&s->durable);
     checkpoint_early(s); /* so that it seldom falls to one of them */

@@ -133,12 +133,14 @@ struct store {
 
     /* LOCK_DURABLE */
     struct lock durable;
-    condition moved;
+    condition moved;    /* synced, or refused */
+    condition gathered; /* a block is over, or turns out to be long */
     uint64_t landed, synced; /* tickets */
     uint64_t left;           /* blocks that are over */
     uint64_t waiting;        /* for a sync that is under way */
     uint64_t released;       /* by the last one */
     bool syncing;            /* a leader is at it */
+    int64_t sync_us;         /* that the last one took */
     bool gathering;          /* and waits for blocks to land */
     int giving_way;          /* threads in store_give_way */
     bool long_block;         /* nobody waits for the block under way */

@@ -47,6 +47,7 @@ static void store_destroy(store *s)
     lock_destroy(&s->pool);
     condition_destroy(&s->quiet);
     condition_destroy(&s->moved);
+    condition_destroy(&s->gathered);
     condition_destroy(&s->available);
     condition_destroy(&s->returned);
     memory_free(s->path);
@@ -62,7 +63,8 @@ static store *store_new(void)
         return NULL;
     if (lock_init(&s->writing, LOCK_WRITER) && lock_init(&s->durable, LOCK_DURABLE) &&
         lock_init(&s->publish, LOCK_PUBLISH) && lock_init(&s->pool, LOCK_POOL) && condition_init(&s->quiet) &&
-        condition_init(&s->moved) && condition_init(&s->available) && condition_init(&s->returned))
+        condition_init(&s->moved) && condition_init(&s->gathered) && condition_init(&s->available) &&
+        condition_init(&s->returned))
         return s;
     /* A lock that could not be made holds nothing to give back. */
     memory_free(s);
