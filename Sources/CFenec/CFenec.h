@@ -7,5 +7,6 @@
 #include "../../csrc/abi/peek.h"
 #include "../../csrc/abi/pieces.h"
 #include "../../include/fenec.h"
+#include "word.h"
 
 #endif

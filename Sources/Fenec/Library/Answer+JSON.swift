@@ -1,6 +1,10 @@
 extension Answer {
     /// The answer of the library, which is one of four kinds.
     init(json bytes: UnsafeBufferPointer<UInt8>) throws {
+        if let rows = try RowScanner.answer(from: bytes) {
+            self = rows
+            return
+        }
         let answer = try JSONReader.read(bytes)
         switch answer["kind"]?.string {
         case "rows":
@@ -25,7 +29,7 @@ extension Answer {
 }
 
 extension Facets {
-    fileprivate init(_ value: Value?) throws {
+    init(_ value: Value?) throws {
         self.init()
         for (field, counts) in value?.object ?? Row() {
             let counts = try (counts.array ?? []).map { entry -> FacetCount in

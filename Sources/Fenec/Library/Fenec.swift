@@ -222,13 +222,15 @@ public actor Fenec {
 
     /// Runs `job` on a thread of the package's; nothing else waits meanwhile, but for `close()`.
     nonisolated func call<T: Sendable>(
-        mayWrite: Bool = false, _ job: @escaping @Sendable (UInt64) throws -> T
+        mayWrite: @autoclosure () -> Bool = false, _ job: @escaping @Sendable (UInt64) throws -> T
     ) async throws -> T {
-        let handle = try await gate.enter()
+        let handle: UInt64
+        if let open = try gate.enterNow() { handle = open } else { handle = try await gate.enter() }
         let result = await Workers.shared.result { try job(handle) }
         let isWatched = isWatched
-        let asks = gate.leave(wroteAt: mayWrite && isWatched ? clock.now() : nil)
-        if isWatched, mayWrite || asks { await askForLook() }
+        let mayHaveWritten = isWatched && mayWrite()
+        let asks = gate.leave(wroteAt: mayHaveWritten ? clock.now() : nil)
+        if isWatched, mayHaveWritten || asks { await askForLook() }
         return try result.get()
     }
 

@@ -38,7 +38,8 @@ final class Gate: Sendable {
         }
     }
 
-    private func enterNow() throws -> UInt64? {
+    /// The same at once; nil while the database is suspended.
+    func enterNow() throws -> UInt64? {
         try state.withLock { state in
             switch state.life {
             case .open:

@@ -26,6 +26,16 @@ struct JSONWriter {
         }
     }
 
+    /// Writes a list of elements that are made one after another.
+    mutating func writeList(of count: Int, _ element: (Int) -> Value) {
+        bytes.append(UInt8(ascii: "["))
+        for place in 0..<count {
+            if place > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(element(place))
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
     /// Writes what comes before the next element of the innermost container and returns it, closing the
     /// containers that have no more; nil when none is left.
     private mutating func nextElement(_ open: inout [(container: Value, next: Int)]) -> Value? {

@@ -7,19 +7,17 @@ struct Parameters {
     /// Vectors whose place is in `exact` go inside the JSON.
     init(_ values: [Value], exact: Set<Int> = []) throws {
         guard !values.isEmpty else { return }
-        var inJSON = values
-        for (place, value) in values.enumerated() {
-            guard case .floats(let floats) = value, !floats.isEmpty, !exact.contains(place),
+        var writer = JSONWriter()
+        writer.writeList(of: values.count) { place in
+            guard case .floats(let floats) = values[place], !floats.isEmpty, !exact.contains(place),
                 let place32 = UInt32(exactly: place), let count32 = UInt32(exactly: floats.count)
-            else { continue }
-            inJSON[place] = .null
+            else { return values[place] }
             append(place32)
             append(count32)
             vectors.reserveCapacity(vectors.count + 4 * floats.count)
             for float in floats { append((float == 0 ? 0 : float).bitPattern) }
+            return .null
         }
-        var writer = JSONWriter()
-        writer.write(.array(inJSON))
         guard !writer.metComputed else { throw FenecError.misplacedComputed }
         json = writer.bytes
     }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A call that finds no thread idle starts one: a read must not queue behind another read. Threads that
 /// had nothing to do for a while end.
-final class Workers: @unchecked Sendable { // everything mutable is guarded by `condition`
+final class Workers: @unchecked Sendable { // everything mutable is guarded by `condition`, but for `hasWork`
     static let shared = Workers()
 
     /// More threads than calls that can do anything at once: past it they queue for a thread instead of
@@ -14,16 +14,20 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
     private static let idleSeconds = 10.0
     /// The parser's recursion is bounded for a stack of this size; Apple's own threads get 512 KiB.
     private static let stackBytes = 4 << 20
-    /// How long a thread without work yields before it sleeps: a task that asks for one row after another
-    /// then finds it awake.
-    private static let yieldNanoseconds: UInt64 = 40_000
+    /// How long a thread without work stays awake: a task that asks for one row after another then finds it so,
+    /// and need not have it woken.
+    private static let awakeNanoseconds: UInt64 = 20_000
+
+    private typealias Job = @Sendable () -> Void
 
     private let condition = NSCondition()
-    private var waiting: [@Sendable () -> Void] = [] // from `first` on
+    private var waiting: [Job] = [] // from `first` on
     private var first = 0
     private var asleep = 0
-    private var isOneAwake = false // without work: it yields, and takes the next job without a signal
+    private var isOneAwake = false // without work: it takes the next job without a signal
     private var threads = 0
+    /// Whether there may be a job: what the thread that is awake looks at, without taking the lock.
+    private let hasWork = AtomicWord() // 0 or 1; of the one pool there is, and so kept
 
     /// Runs `work` on a thread of the pool and suspends the caller until it is done.
     func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
@@ -33,13 +37,19 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
     /// The same, with what it throws in the result.
     func result<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async -> Result<T, any Error> {
         let handOver = HandOver<T>()
-        submit { handOver.finish(Result(catching: work)) }
-        if let result = handOver.resultSoon() { return result }
+        let isTaken = submit {
+            do { handOver.finish(.success(try work())) } catch { handOver.finish(.failure(error)) }
+        }
+        if isTaken {
+            if let outcome = handOver.outcomeSoon() { return outcome }
+            wakeAnother()
+        }
         // Resumed once, as every job runs once; the checked kind would cost an allocation a call.
         return await withUnsafeContinuation { handOver.resume($0) }
     }
 
-    private func submit(_ job: @escaping @Sendable () -> Void) {
+    /// True where a thread that is awake takes the job at once.
+    private func submit(_ job: @escaping Job) -> Bool {
         condition.lock()
         waiting.append(job)
         let others = waiting.count - first - (isOneAwake ? 1 : 0)
@@ -50,7 +60,10 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
             condition.signal()
         }
         condition.unlock()
+        // After the lock was let go of, or the thread that sees it would have to wait for the lock.
+        hasWork.set(1)
         if needsThread { start() }
+        return others == 0
     }
 
     private func start() {
@@ -62,15 +75,21 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
         thread.start()
     }
 
+    /// The thread that is awake may be so without a core to itself.
+    private func wakeAnother() {
+        condition.lock()
+        if first < waiting.count, asleep > 0 { condition.signal() }
+        condition.unlock()
+    }
+
     /// The next job; nil ends the thread that asks.
-    private func next() -> (@Sendable () -> Void)? {
+    private func next() -> Job? {
         condition.lock()
         defer { condition.unlock() }
-        yieldForAWhile()
-        let deadline = Date(timeIntervalSinceNow: Self.idleSeconds)
+        stayAwakeForAWhile()
         while first == waiting.count {
             asleep += 1
-            let wasWoken = condition.wait(until: deadline)
+            let wasWoken = condition.wait(until: Date(timeIntervalSinceNow: Self.idleSeconds))
             asleep -= 1
             if !wasWoken, first == waiting.count {
                 threads -= 1
@@ -82,64 +101,54 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
         if first == waiting.count {
             waiting.removeAll(keepingCapacity: true)
             first = 0
+            hasWork.set(0)
         }
         return job
     }
 
     /// With the lock held, as it is again afterwards.
-    private func yieldForAWhile() {
+    private func stayAwakeForAWhile() {
         guard first == waiting.count, !isOneAwake else { return }
         isOneAwake = true
-        let end = DispatchTime.now().uptimeNanoseconds + Self.yieldNanoseconds
-        while first == waiting.count, DispatchTime.now().uptimeNanoseconds < end {
-            condition.unlock()
-            sched_yield()
-            condition.lock()
-        }
+        condition.unlock()
+        _ = hasWork.wait(for: 1, nanoseconds: Self.awakeNanoseconds)
+        condition.lock()
         isOneAwake = false
     }
 }
 
 /// Where a thread of the pool leaves what a job answered, and the task that asked for it takes it up.
-private final class HandOver<T: Sendable>: Sendable {
+///
+/// Sendable by its state: who sets it has written what belongs to it before, and who finds it set reads that.
+private final class HandOver<T: Sendable>: @unchecked Sendable {
     typealias Outcome = Result<T, any Error>
 
-    /// How long a task yields its thread before it suspends: a row by its id is there by then, and the task is
+    /// How long a task keeps its thread before it suspends: a row by its id is there by then, and the task is
     /// spared being put aside and taken up again, which takes longer than the row.
-    private static var yieldNanoseconds: UInt64 { 10_000 }
+    private static var keptNanoseconds: UInt64 { 10_000 }
+    private static var isSuspended: UInt32 { 1 }
+    private static var isFinished: UInt32 { 2 }
 
-    private enum State {
-        case running
-        case suspended(UnsafeContinuation<Outcome, Never>)
-        case finished(Outcome)
-    }
-    private let state = Locked(State.running)
+    private let state = AtomicWord()
+    private var outcome: Outcome? // with `isFinished`
+    private var continuation: UnsafeContinuation<Outcome, Never>? // with `isSuspended`
+
+    deinit { state.deallocate() }
 
     func finish(_ outcome: Outcome) {
-        let suspended = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
-            defer { state = .finished(outcome) }
-            if case .suspended(let continuation) = state { return continuation }
-            return nil
-        }
-        suspended?.resume(returning: outcome)
+        self.outcome = outcome
+        if state.exchange(Self.isFinished) == Self.isSuspended { continuation?.resume(returning: outcome) }
     }
 
     /// The outcome, where it comes at once.
-    func resultSoon() -> Outcome? {
-        let end = DispatchTime.now().uptimeNanoseconds + Self.yieldNanoseconds
-        repeat {
-            sched_yield()
-            if case .finished(let outcome) = state.withLock({ $0 }) { return outcome }
-        } while DispatchTime.now().uptimeNanoseconds < end
-        return nil
+    func outcomeSoon() -> Outcome? {
+        state.wait(for: Self.isFinished, nanoseconds: Self.keptNanoseconds) ? outcome : nil
     }
 
     func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
-        let finished = state.withLock { state -> Outcome? in
-            if case .finished(let outcome) = state { return outcome }
-            state = .suspended(continuation)
-            return nil
+        self.continuation = continuation
+        if state.exchange(Self.isSuspended) == Self.isFinished, let outcome {
+            continuation.resume(returning: outcome)
         }
-        if let finished { continuation.resume(returning: finished) }
     }
 }
