@@ -65,7 +65,7 @@ OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
 .PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases check-swift \
-	run bench bench-concurrency bench-search bench-swift fuzz sanitize soak check-layers check-symbols install clean
+	run bench bench-concurrency bench-search bench-swift fuzz sanitize sanitize-swift soak check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -74,6 +74,7 @@ help:
 	@echo "make run            imports a real data set and answers a tour of queries"
 	@echo "make builder-cases  what chains of the query builder make (FILE= cases of your own)"
 	@echo "make sanitize       C tests under ASan and UBSan, then under TSan"
+	@echo "make sanitize-swift Swift tests under TSan"
 	@echo "make bench          the engine beside raw SQLite, ratios printed"
 	@echo "make bench-concurrency  readers, writers, builds and compactions at once; opens after a kill"
 	@echo "make bench-search   words beside FTS5, vectors beside hnswlib (TEXTS= VECTORS= ROWS=)"
@@ -194,6 +195,13 @@ test-swift: check-swift ffi
 sanitize: $(BUILD)/asan/unit $(BUILD)/tsan/unit
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/asan/unit $(ONLY)
 	TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=tools/tsan.supp" $(BUILD)/tsan/unit $(ONLY)
+
+# ONLY= takes a filter of `swift test`. A race ends the run with TSan's exit code.
+SWIFT_TSAN := --sanitize thread --scratch-path $(BUILD)/swift-tsan
+sanitize-swift:
+	swift build --build-tests $(SWIFT_TSAN)
+	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 TSAN_OPTIONS="halt_on_error=1 exitcode=66 suppressions=$(CURDIR)/tools/tsan.supp" \
+	  swift test --skip-build $(SWIFT_TSAN) $(if $(ONLY),--filter $(ONLY))
 
 soak: $(BUILD)/unit/unit
 	FENEC_SOAK=1 $(BUILD)/unit/unit $(ONLY)

@@ -116,6 +116,38 @@ private func code(_ body: () async throws -> Void) async -> FenecError.Code? {
         }
     }
 
+    @Test func aWriteThatWaitsInABufferCounts() async throws {
+        let folder = try Folder()
+        let db = try await Fenec.open(path: folder.file("a.fenec"), options: .noSync)
+        try await db.execute("create collection jobs (title text)")
+        var live = db.live(try db.from("jobs")).makeAsyncIterator()
+        #expect(try await live.next() == [])
+        try await db.execute("put jobs {title: \"a\"}")
+        #expect(try await live.next()?.count == 1)
+        try await db.flush()
+        try await db.sync()
+        // A text that begins with no word of its own, and one whose write comes second.
+        try await db.execute("-- get\nput jobs {title: \"b\"}")
+        #expect(try await live.next()?.count == 2)
+        _ = try await db.run("get jobs; put jobs {title: \"c\"}")
+        #expect(try await live.next()?.count == 3)
+        try await db.close()
+        #expect(try await live.next() == nil)
+    }
+
+    /// The ring of changes has an end: what it cannot tell of runs every query.
+    @Test func whatCannotBeToldRunsEveryQuery() async throws {
+        let (db, time) = try await database()
+        var tags = db.live(try db.from("tags")).makeAsyncIterator()
+        #expect(try await tags.next() == [])
+        let before = try await db.changes(since: .max).seq
+        while try await db.changes(since: before).collections != nil {
+            for _ in 0..<500 { try await db.execute("put jobs {title: \"a\"}") }
+        }
+        await time.tick()
+        #expect(try await tags.next() == [])
+    }
+
     @Test func everyCollectionOfALookupCounts() async throws {
         let (db, time) = try await database()
         try await db.execute("put jobs {title: \"a\"}")

@@ -143,21 +143,21 @@ struct JSONReader {
     private mutating func number() throws -> Value {
         let start = at
         if peek() == UInt8(ascii: "-") { at += 1 }
-        guard let first = peek(), isDigit(first) else { throw unexpected("a value") }
+        guard let first = peek(), Self.isDigit(first) else { throw unexpected("a value") }
         at += 1
         if first != UInt8(ascii: "0") { skipDigits() }
         var isWhole = true
         if peek() == UInt8(ascii: ".") {
             isWhole = false
             at += 1
-            guard let digit = peek(), isDigit(digit) else { throw unexpected("a digit") }
+            guard let digit = peek(), Self.isDigit(digit) else { throw unexpected("a digit") }
             skipDigits()
         }
         if peek() == UInt8(ascii: "e") || peek() == UInt8(ascii: "E") {
             isWhole = false
             at += 1
             if peek() == UInt8(ascii: "+") || peek() == UInt8(ascii: "-") { at += 1 }
-            guard let digit = peek(), isDigit(digit) else { throw unexpected("a digit") }
+            guard let digit = peek(), Self.isDigit(digit) else { throw unexpected("a digit") }
             skipDigits()
         }
         let digits = bytes[start..<at]
@@ -189,6 +189,10 @@ struct JSONReader {
     private static func component(_ value: Double, _ text: String) -> Double {
         let isMidway = value.bitPattern & 0x1FFF_FFFF == 0x1000_0000
         guard isMidway || value.magnitude < Double(Float.leastNormalMagnitude) else { return value }
+        // No component has more digits: such a text is a double's, which it has to remain.
+        // More digits than any component has: a double's text, which is that double.
+        let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.filter(isDigit)
+        guard mantissa.drop(while: { $0 == UInt8(ascii: "0") }).count <= 9 else { return value }
         guard let stored = Float(text), stored.isFinite, stored != Float(value) else { return value }
         return stored > Float(value) ? value.nextUp : value.nextDown
     }
@@ -288,10 +292,10 @@ struct JSONReader {
     }
 
     private mutating func skipDigits() {
-        while let byte = peek(), isDigit(byte) { at += 1 }
+        while let byte = peek(), Self.isDigit(byte) { at += 1 }
     }
 
-    private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     private func unexpected(_ wanted: String) -> FenecError {
         FenecError(code: .query, message: "JSON position \(at): expected \(wanted)")

@@ -16,7 +16,7 @@ enum ValueEncoder {
         }
         let node = EncodedNode()
         try value.encode(to: NodeEncoder(node: node, codingPath: path))
-        if value is any StringKeyed { node.sortKeys() }
+        if value is any Unordered { node.sortKeys() }
         return node
     }
 
@@ -42,8 +42,8 @@ enum ValueEncoder {
 }
 
 /// A dictionary whose keys have no order and are sorted.
-private protocol StringKeyed {}
-extension Dictionary: StringKeyed where Key == String {}
+private protocol Unordered {}
+extension Dictionary: Unordered {}
 
 /// What has been encoded so far: containers are handed out before they are filled, so it is a reference.
 private final class EncodedNode {
