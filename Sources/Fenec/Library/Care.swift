@@ -96,9 +96,9 @@ final class CareWatch: Sendable {
 
     /// Runs `work` so that cancelling the task ends it, with a `CancellationError`.
     func cancellable<T: Sendable>(
-        _ work: () async throws -> (T, stopped: Bool)
+        _ work: @Sendable () async throws -> (T, stopped: Bool)
     ) async throws -> T {
-        let (answer, stopped) = try await withTaskCancellationHandler(operation: work, onCancel: cancel)
+        let (answer, stopped) = try await withTaskCancellationHandler(operation: work, onCancel: { cancel() })
         if stopped { throw CancellationError() }
         return answer
     }
