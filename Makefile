@@ -201,7 +201,7 @@ SWIFT_TSAN := --sanitize thread --scratch-path $(BUILD)/swift-tsan
 sanitize-swift:
 	swift build --build-tests $(SWIFT_TSAN)
 	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 TSAN_OPTIONS="halt_on_error=1 exitcode=66 suppressions=$(CURDIR)/tools/tsan.supp" \
-	  swift test --skip-build $(SWIFT_TSAN) $(if $(ONLY),--filter $(ONLY))
+	  swift test --skip-build $(SWIFT_TSAN) $(if $(ONLY),--filter '$(ONLY)')
 
 soak: $(BUILD)/unit/unit
 	FENEC_SOAK=1 $(BUILD)/unit/unit $(ONLY)
