@@ -362,7 +362,8 @@ typedef struct chooser {
     const access_plan *p;
     const context *cx;
     const constant *resolved;
-    int64_t half; /* of the collection, at most: ids may have gaps */
+    int64_t half; /* of the collection, at most: ids may have gaps; where `few`, what is of use */
+    bool few;
     buffer *key;
 } chooser;
 
@@ -394,7 +395,7 @@ static int covers_half(const chooser *w, const catalog_index *index, int64_t nam
 static int choose_bounds(const chooser *w, const catalog_index *index, const access_bounds *b, uint32_t taken,
                          bool exact, access *out, error *err)
 {
-    bool one = is_one_key(b), half;
+    bool one = is_one_key(b), half = false;
     int64_t n = 1;
     int rc;
 
@@ -402,7 +403,7 @@ static int choose_bounds(const chooser *w, const catalog_index *index, const acc
         rc = count_bounds(w, index, b, out->named, &n, err);
         if (rc || n >= out->named || n >= w->half)
             return rc;
-        rc = covers_half(w, index, n, &half, err);
+        rc = w->few ? FENEC_OK : covers_half(w, index, n, &half, err);
         if (rc || half)
             return rc;
     } else if (n >= out->named) {
@@ -579,8 +580,8 @@ static int choose_indexes(const chooser *w, access *out, error *err)
     return rc;
 }
 
-int access_choose(const access_plan *p, const context *cx, const constant *resolved, int64_t page, access *out,
-                  error *err)
+static int choose(const access_plan *p, const context *cx, const constant *resolved, int64_t page, int64_t most,
+                  access *out, error *err)
 {
     int64_t last = 0;
     buffer key;
@@ -600,7 +601,8 @@ int access_choose(const access_plan *p, const context *cx, const constant *resol
     if (rc)
         return rc;
     const access scan = *out;
-    const chooser w = {.p = p, .cx = cx, .resolved = resolved, .half = last / 2 + 1, .key = &key};
+    const bool few = most < last / 2 + 1;
+    const chooser w = {.p = p, .cx = cx, .resolved = resolved, .half = few ? most : last / 2 + 1, .few = few, .key = &key};
     buffer_init(&key);
     rc = buffer_reserve(&key, KEY_ROOM) ? choose_indexes(&w, out, err) : fail_memory(err);
     buffer_clear(&key);
@@ -615,6 +617,18 @@ int access_choose(const access_plan *p, const context *cx, const constant *resol
     if (rc)
         access_clear(out);
     return rc;
+}
+
+int access_choose(const access_plan *p, const context *cx, const constant *resolved, int64_t page, access *out,
+                  error *err)
+{
+    return choose(p, cx, resolved, page, INT64_MAX, out, err);
+}
+
+int access_choose_few(const access_plan *p, const context *cx, const constant *resolved, int64_t most, access *out,
+                      error *err)
+{
+    return choose(p, cx, resolved, INT64_MAX, most, out, err);
 }
 
 /* The rows of an area counted by their keys. */

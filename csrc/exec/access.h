@@ -74,6 +74,10 @@ typedef struct access {
 /* `page`: how many rows that pass are wanted, in ascending id; INT64_MAX: all of them. */
 int access_choose(const access_plan *p, const context *cx, const constant *resolved, int64_t page, access *out,
                   error *err);
+/* The same, where no more than `most` rows are of use: an index that names as many is as none, and counted no
+ * further. */
+int access_choose_few(const access_plan *p, const context *cx, const constant *resolved, int64_t most, access *out,
+                      error *err);
 void access_clear(access *a);
 
 /* Where the whole filter is a part of one index whose entries are its rows, counting them reads no row:

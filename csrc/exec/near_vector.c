@@ -11,6 +11,7 @@
 
 enum {
     BLOCK_ROWS = 256, /* rows of a scan tested together, */
+    SAMPLE = 256,     /* that pass tell how many of all do, where those are many; */
     BLOCK_STEP = 16   /* every so many blocks, then the next of each: what passes may be all in one place */
 };
 
@@ -319,6 +320,18 @@ static int64_t wide_beam(const near_run *n, int64_t size)
     return wide > n->beam ? (wide < INT32_MAX ? (int64_t)wide : INT32_MAX) : n->beam;
 }
 
+/* Of a large set the rows are found by whatever index narrows it most, which nobody asked for before. */
+static int find_rest(near_run *n, access *a, error *err)
+{
+    if (!n->is_whole && a->kind == ACCESS_SCAN) {
+        access_clear(a);
+        int rc = access_choose(&n->ask->access, n->cx, n->resolved, INT64_MAX, a, err);
+        if (rc)
+            return rc;
+    }
+    return find_all(n, a, err);
+}
+
 static int walk_or_finish(near_run *n, access *a, int64_t size, error *err)
 {
     int64_t beam = wide_beam(n, size);
@@ -330,8 +343,30 @@ static int walk_or_finish(near_run *n, access *a, int64_t size, error *err)
             return rc;
         explain_step(n->x, "near: the walk came up short, %zu rows", n->out->count);
     }
-    rc = find_all(n, a, err);
+    rc = find_rest(n, a, err);
     return rc ? rc : search_set(n, err);
+}
+
+/* As many of all as of those that were probed. */
+static int64_t guess_size(const near_run *n)
+{
+    return (int64_t)((double)n->set.count / (double)(n->tested ? n->tested : 1) * (double)n->v->docs);
+}
+
+/* Finds rows that pass: all of them, or enough to tell about how many there are and that they are too many. */
+static int probe(near_run *n, access *a, int64_t *size, error *err)
+{
+    const bool sample = a->kind == ACCESS_SCAN && n->budget > SAMPLE;
+    int rc = sample ? find_passing(n, a, SAMPLE, err) : FENEC_OK;
+
+    if (!rc && !n->is_whole && (!sample || guess_size(n) / 4 < n->budget)) {
+        n->tested = 0;
+        rc = find_passing(n, a, n->budget + 1, err);
+    }
+    explain_step(n->x, "filter: %" PRIu64 " rows probed, %zu pass; budget %" PRId64, n->tested, n->set.count, n->budget);
+    *size = n->is_whole ? (int64_t)n->set.count : guess_size(n);
+    n->tested = 0;
+    return rc;
 }
 
 static int search_filtered(near_run *n, access *a, error *err)
@@ -343,13 +378,7 @@ static int search_filtered(near_run *n, access *a, error *err)
         explain_step(n->x, "filter: %s named %" PRId64 " rows, which are the answer; budget %" PRId64, a->how, size,
                      n->budget);
     } else {
-        rc = find_passing(n, a, n->budget + 1, err);
-        explain_step(n->x, "filter: %" PRIu64 " rows probed, %zu pass; budget %" PRId64, n->tested, n->set.count,
-                     n->budget);
-        /* As many of all as of those that were probed. */
-        size = n->is_whole ? (int64_t)n->set.count
-                           : (int64_t)((double)n->set.count / (double)(n->tested ? n->tested : 1) * (double)n->v->docs);
-        n->tested = 0;
+        rc = probe(n, a, &size, err);
     }
     if (rc || (!n->is_whole && size > n->budget))
         return rc ? rc : walk_or_finish(n, a, size, err);
@@ -369,7 +398,10 @@ static int search(near_run *n, error *err)
     if (!n->ask->filter)
         return n->ask->exact ? search_all(n, err) : search_unfiltered(n, err);
     n->scope.resolved = n->resolved;
-    rc = access_choose(&n->ask->access, n->cx, n->resolved, INT64_MAX, &a, err);
+    if (n->ask->exact)
+        rc = access_choose(&n->ask->access, n->cx, n->resolved, INT64_MAX, &a, err);
+    else
+        rc = access_choose_few(&n->ask->access, n->cx, n->resolved, n->budget + 1, &a, err);
     if (!rc && n->ask->exact) {
         rc = find_all(n, &a, err);
         if (!rc)

@@ -102,6 +102,7 @@ static int open_index(conn *c, const collection *of, const catalog_index *x, vec
     if (!rc)
         rc = load_rows(&l, last, err);
     arena_clear(&l.memory);
+    conn_forget_pages(c); /* vectors are in memory once */
     if (!rc)
         *out = l.v;
     else if (l.v)

@@ -42,6 +42,9 @@ static inline table table_search(uint32_t index) { return (table){TABLE_SEARCH, 
 
 bool conn_is_writer(const conn *c);
 
+/* After much was read that is not read again soon: its pages leave the connection's cache. */
+void conn_forget_pages(conn *c);
+
 /* ---- rows ---- */
 
 /* FENEC_OK, FN_END where there is no such row. */

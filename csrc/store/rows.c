@@ -22,6 +22,11 @@ static int check_block(conn *c, error *err)
     return c->s->transaction.lost ? transaction_check_lost(c->s, err) : FENEC_OK;
 }
 
+void conn_forget_pages(conn *c)
+{
+    sqlite3_db_release_memory(c->db);
+}
+
 int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err)
 {
     statement *st;
