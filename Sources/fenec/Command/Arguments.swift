@@ -8,6 +8,7 @@ enum Arguments {
     case exporting(Export)
     case schema(SchemaCommand)
     case types([String])
+    case care(CareCommand)
 
     static func parse(_ words: [String]) throws -> Arguments {
         switch words.first {
@@ -16,6 +17,8 @@ enum Arguments {
         case "export": return try parseExport(Array(words.dropFirst()))
         case "schema": return try parseSchema(Array(words.dropFirst()))
         case "types": return .types(Array(words.dropFirst()))
+        case "backup": return try parseCare(Array(words.dropFirst()), "backup") { .backup(to: $0) }
+        case "recover": return try parseCare(Array(words.dropFirst()), "recover") { .recover(to: $0) }
         case "help": return .help(Help.text)
         default: return try parseFile(words)
         }
@@ -25,6 +28,7 @@ enum Arguments {
         var options = Options(words)
         var style = Printer.Style()
         var wantsEcho = false
+        var isChecked = false
         while let option = options.next() {
             switch option {
             case "-h", "--help": return .help(Help.text)
@@ -33,10 +37,15 @@ enum Arguments {
             case "--json": style.layout = .json
             case "--time": style.showsTime = true
             case "--echo": wantsEcho = true
+            case "--check": isChecked = true
             default: throw UsageError("there is no option \(option)")
             }
         }
         let operands = options.operands
+        if isChecked {
+            guard operands.count == 1 else { throw UsageError("--check takes a file and nothing else") }
+            return .care(CareCommand(action: .check, path: operands[0]))
+        }
         switch operands.count {
         case 0:
             throw UsageError("which file?")
@@ -97,6 +106,23 @@ enum Arguments {
         let collection = try Name.checked(operands[1], "a collection's name")
         let out = operands.count == 3 && operands[2] != "-" ? operands[2] : nil
         return .exporting(Export(path: operands[0], collection: collection, out: out, format: format))
+    }
+
+    private static func parseCare(
+        _ words: [String], _ name: String, _ action: (String) -> CareCommand.Action
+    ) throws -> Arguments {
+        var options = Options(words)
+        var replaces = false
+        while let option = options.next() {
+            switch option {
+            case "-h", "--help": return .help(Help.text)
+            case "--force": replaces = true
+            default: throw UsageError("\(name) has no option \(option)")
+            }
+        }
+        let operands = options.operands
+        guard operands.count == 2 else { throw UsageError("\(name) takes a file, and a file to write") }
+        return .care(CareCommand(action: action(operands[1]), path: operands[0], replaces: replaces))
     }
 
     private static func parseSchema(_ words: [String]) throws -> Arguments {

@@ -8,7 +8,8 @@ struct FenecCommand {
     }
 
     /// What the process ends with: 0, 1 for an error of the database or of the data, 2 for a call that
-    /// makes no sense, 3 for a schema that was refused.
+    /// makes no sense, 3 for a schema that was refused or a recovery that is
+    /// not whole.
     static func run(_ words: [String]) async -> Int32 {
         do {
             switch try Arguments.parse(words) {
@@ -26,6 +27,8 @@ struct FenecCommand {
                 try await exporting.run()
             case .schema(let schema):
                 return try await schema.run()
+            case .care(let care):
+                return try await care.run()
             case .types(let words):
                 return await Types.run(words)
             }

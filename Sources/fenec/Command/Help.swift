@@ -8,11 +8,14 @@ enum Help {
           fenec export FILE COLLECTION [OUT]    writes a collection out
           fenec schema plan|apply FILE SCHEMA   brings a file to a schema, or tells what that would do
           fenec schema describe FILE [OUT]      the schema of a file
+          fenec FILE --check                    whether a file agrees with itself
+          fenec backup FILE COPY                a copy that opens anywhere
+          fenec recover FILE OUT                what can be read of a damaged file, as a new one
           fenec types --lang L SCHEMA           types for the rows of a schema; fenec types --help
           fenec --version
           fenec --help
 
-        FILE is made where it is missing, but by export and schema plan or describe. Only one process has it open at a time.
+        FILE is made where it is missing, but by export, schema plan or describe, --check, backup, recover. Only one process has it open at a time.
 
         Running text
           A text is one statement or several; several land together or not at all, and the answer is the
@@ -54,8 +57,17 @@ enum Help {
             --migrations M    a JSON array of texts (or rebuilds) that each run once, in order
             --text, --json    for people or for programs, wherever it goes
 
+        Checks and copies
+          --check looks at every page, every record's checksum and every index against the documents, tells
+          each finding on a line, and ends with 1 where there is one. backup writes a copy of the whole,
+          its records checked, and leaves nothing where that fails. recover reads a damaged file page by
+          page, leaves it as it is, writes what it can read to OUT and names what is lost, ending with 3
+          then; rows of which the declaration is lost go to OUT.strays.jsonl.
+            --force           replaces COPY or OUT where it is there
+
         Ends with 0, with 1 after an error of the database or the data, with 2 for a call like no other
-        above, with 3 where a schema is refused. Errors go to standard error.
+        above, with 3 where a schema is refused or a recovery is not
+        whole. Errors go to standard error.
 
         """
 }
