@@ -15,7 +15,8 @@ enum Help {
           fenec --version
           fenec --help
 
-        FILE is made where it is missing, but by export, schema plan or describe, --check, backup, recover. Only one process has it open at a time.
+        FILE is made where it is missing by shell, text, import and schema apply. Only one process has it open
+        at a time.
 
         Running text
           A text is one statement or several; several land together or not at all, and the answer is the
