@@ -65,7 +65,7 @@ OBJECTS := $(SOURCES:csrc/%.c=$(OUT)/obj/%.o) $(OWN_SQLITE) $(OWN_CJSON)
 LIBRARY := $(OUT)/libfenec.so
 
 .PHONY: help deps ffi test test-c test-ffi test-swift test-docs test-conformance test-oracle builder-cases check-swift \
-	run bench bench-concurrency bench-search bench-swift fuzz sanitize sanitize-swift soak check-layers check-symbols install clean
+	run bench bench-concurrency bench-search bench-swift fuzz sanitize sanitize-swift soak soak-load soak-tests check-layers check-symbols install clean
 .DELETE_ON_ERROR:
 
 help:
@@ -80,7 +80,7 @@ help:
 	@echo "make bench-search   words beside FTS5, vectors beside hnswlib (TEXTS= VECTORS= ROWS=)"
 	@echo "make bench-swift    the Swift package beside JSONDecoder and the C call"
 	@echo "make fuzz           fuzz targets for a minute (FUZZ_SECONDS=)"
-	@echo "make soak           crash tests for much longer"
+	@echo "make soak           kills and faults under load (SOAK_SECONDS=), then every C test at full size"
 	@echo "make check-layers   no folder includes from one above it"
 	@echo "make install        into PREFIX ($(PREFIX))"
 	@echo "make deps clean"
@@ -203,7 +203,19 @@ sanitize-swift:
 	LIBDISPATCH_COOPERATIVE_POOL_STRICT=1 TSAN_OPTIONS="halt_on_error=1 exitcode=66 suppressions=$(CURDIR)/tools/tsan.supp" \
 	  swift test --skip-build $(SWIFT_TSAN) $(if $(ONLY),--filter '$(ONLY)')
 
-soak: $(BUILD)/unit/unit
+# Readers, writers, builds, kills and faults at once for SOAK_SECONDS, and every C test at its full size.
+SOAK_SECONDS ?= 600
+
+$(BUILD)/soak: Tests/soak/soak.c $(SOURCES:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/Tests/c/sqlite_memory.o
+	@printf '  %-6s %s\n' LINK '$@'
+	$(Q)$(CC) $(BASE_FLAGS) -ITests/c -O1 -g -DFENEC_LOCK_ORDER=1 -o $@ $^ $(LIBS)
+
+soak: soak-load soak-tests
+
+soak-load: $(BUILD)/soak
+	$(BUILD)/soak $(SOAK_SECONDS)
+
+soak-tests: $(BUILD)/unit/unit
 	FENEC_SOAK=1 $(BUILD)/unit/unit $(ONLY)
 
 # ---- the main job ----
