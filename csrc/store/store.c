@@ -10,6 +10,8 @@
 #include "store/sqlite_error.h"
 #include "store/stamp.h"
 
+#define NAME_LEN_MAX 255 /* bytes, of the file systems there are */
+
 version *version_keep(version *v)
 {
     if (v)
@@ -121,6 +123,16 @@ static int set_file_path(store *s, const store_options *options, error *err)
     }
     memory_free(given);
     return code;
+}
+
+/* SQLite's journal of a new file has the longest of the names beside it; met later, it would leave the file. */
+static int check_name(const char *path, error *err)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (strlen(slash ? slash + 1 : path) > NAME_LEN_MAX - strlen("-journal"))
+        return fail(err, FENEC_IO, "the name of %.900s is too long for the files that stand beside it", path);
+    return FENEC_OK;
 }
 
 static int check_kind(const char *path, error *err)
@@ -244,6 +256,8 @@ static int open_file(store *s, const store_options *options, error *err)
     s->no_sync = options->no_sync;
     s->exclusive = options->vfs || sqlite3_vfs_find("unix-excl");
     code = set_file_path(s, options, err);
+    if (code == FENEC_OK && !options->vfs)
+        code = check_name(s->path, err);
     if (code == FENEC_OK && !options->vfs)
         code = lockfile_open(&s->lock, s->path, err);
     if (code == FENEC_OK && !options->vfs)
