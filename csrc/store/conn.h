@@ -92,9 +92,12 @@ typedef struct cursor {
     conn *c;
     struct statement *statement; /* NULL at the end */
     struct backward *backward;   /* entries, descending */
+    int64_t low, high;           /* of rows: the ids that may come next */
+    bool descending;
 } cursor;
 
-/* Rows from id `low` to `high`, both in, ascending or descending. */
+/* Rows from id `low` to `high`, both in, ascending or descending; CORRUPT where the table is in no such order, so
+ * that who goes on from the last id gets on. */
 int cursor_rows(cursor *cur, conn *c, table t, int64_t low, int64_t high, bool descending, error *err);
 
 /* Entries of the range by key, ascending or descending; ids under one key always ascending. */

@@ -6,6 +6,7 @@
  * the walk then goes on below the key. */
 #include "store/inside.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -76,7 +77,7 @@ static int open_statement(conn *c, unsigned operation, table t, statement **out,
 
 int cursor_rows(cursor *cur, conn *c, table t, int64_t low, int64_t high, bool descending, error *err)
 {
-    *cur = (cursor){.c = c};
+    *cur = (cursor){.c = c, .low = low, .high = high, .descending = descending};
     int code = open_statement(c, descending ? ROWS_DOWN : ROWS_UP, t, &cur->statement, err);
     if (code || !cur->statement)
         return code;
@@ -154,7 +155,23 @@ static int step_up(cursor *cur, int64_t *id, const uint8_t **bytes, size_t *len,
 
 int cursor_next_row(cursor *cur, int64_t *id, const uint8_t **bytes, size_t *len, error *err)
 {
-    return step_up(cur, id, bytes, len, err);
+    int code = step_up(cur, id, bytes, len, err);
+
+    if (code)
+        return code;
+    if (*id < cur->low || *id > cur->high) {
+        let_go(cur->c, &cur->statement);
+        return fail(err, FENEC_CORRUPT, "a table of the file is out of order at row %" PRId64, *id);
+    }
+    if (*id == (cur->descending ? cur->low : cur->high)) { /* nothing may follow */
+        cur->low = 1;
+        cur->high = 0;
+    } else if (cur->descending) {
+        cur->high = *id - 1;
+    } else {
+        cur->low = *id + 1;
+    }
+    return FENEC_OK;
 }
 
 /* Puts the next entry of the walk into b->next. */
