@@ -9,7 +9,9 @@
 #include "store/row.h"
 #include "value/sparse.h"
 
-/* ---- every row measured ---- */
+enum { MEASURED_MAX = 200 }; /* rows that an index names up to here are measured one by one */
+
+/* ---- rows measured ---- */
 
 typedef struct measuring {
     const sparse_ask *ask;
@@ -69,10 +71,28 @@ static int measure_all(const sparse_ask *ask, const context *cx, const value *qu
     return rc;
 }
 
+/* The few rows that the filter leaves. */
+static int measure_named(const sparse_ask *ask, const context *cx, const value *query, const ids *named, ranking *out,
+                         explain *x, error *err)
+{
+    measuring n = {.ask = ask, .cx = cx, .out = out, .query = query};
+    int rc = FENEC_OK;
+    row at;
+
+    for (size_t i = 0; !rc && i < named->count; i++) {
+        arena_mark here = arena_here(cx->memory);
+        rc = access_row(ask->of, cx->c, named->at[i], &at, err);
+        if (!rc)
+            rc = measure_row(&n, &at, err);
+        arena_rewind(cx->memory, here);
+    }
+    explain_step(x, "near: the rows that pass measured, %" PRIu64, n.measured);
+    return rc;
+}
+
 /* ---- the index ---- */
 
-static int rank(const sparse_ask *ask, const context *cx, const value *query, const candidates *f, best *top,
-                explain *x, error *err)
+static int rank(const sparse_ask *ask, const context *cx, const value *query, best *top, explain *x, error *err)
 {
     sparse_work did = {0};
     version *v;
@@ -81,8 +101,7 @@ static int rank(const sparse_ask *ask, const context *cx, const value *query, co
     if (rc)
         return rc;
     const text_version *t = (const text_version *)v;
-    if (!candidates_are_none(f))
-        rc = sparse_rank(t, cx->c, sparse_entries(query), query->count, top, &did, top->memory, err);
+    rc = sparse_rank(t, cx->c, sparse_entries(query), query->count, top, &did, top->memory, err);
     if (rc == ROW_DAMAGED)
         return search_damaged(cx->need, ask->of, ask->index);
     explain_step(x, "near: inverted index of `%s`, %" PRId64 " vectors, %" PRIu32 " dimensions asked, %" PRIu64
@@ -102,8 +121,10 @@ static int rank_index(const sparse_ask *ask, const context *cx, const value *que
 
     arena_init(&work);
     best_init(&top, out->want, &work, candidates_test_of(&f), &f);
-    if (!rc)
-        rc = rank(ask, cx, query, &f, &top, x, err);
+    if (!rc && f.is_named && f.named.count <= MEASURED_MAX)
+        rc = measure_named(ask, cx, query, &f.named, out, x, err);
+    else if (!rc)
+        rc = rank(ask, cx, query, &top, x, err);
     if (!rc)
         candidates_explain(&f);
     for (size_t i = 0; !rc && i < top.count; i++)
