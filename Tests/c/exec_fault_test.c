@@ -80,7 +80,9 @@ static bool live(trial *t, uint64_t h)
         return true;
     int again = workload_step(h, &w->steps[t->k], &answer);
     bool refused = code == FENEC_IO && writing && w->steps[t->k].kind == STEP_QUERY && !w->steps[t->k].reads;
-    if (again != FENEC_OK && (again != FENEC_IO || (t->code != SQLITE_FULL && (t->of->call == DISK_READ || t->of->call == DISK_OPEN))))
+    /* A full disk stops writes for good, whichever call told of it. */
+    bool stops = t->code == SQLITE_FULL || (t->of->call != DISK_READ && t->of->call != DISK_OPEN);
+    if (again != FENEC_OK && (again != FENEC_IO || !stops))
         test_failed(__FILE__, __LINE__, "%s: %d %s", name(t, ", again"), again, answer);
     if (again == FENEC_OK && refused)
         test_failed(__FILE__, __LINE__, "%s", name(t, ", taken after the disk had refused it"));

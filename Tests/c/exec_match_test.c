@@ -188,7 +188,7 @@ TEST(a_kill_leaves_a_text_index_as_its_documents_say)
     long landed = 0;
     match_model m;
 
-    model_init(&m, make_path("killed.fenec"), 0, "");
+    model_init(&m, make_path("killed_texts.fenec"), 0, "");
     model_close(&m);
     for (long round = test_scale(6, 300); round > 0; round--) {
         int told[2], status = 0;

@@ -519,7 +519,7 @@ static _Noreturn void write_until_killed(const char *path, uint64_t state, int t
 
 TEST(a_kill_leaves_a_sparse_index_as_its_rows_say)
 {
-    const char *path = path_of("killed.fenec");
+    const char *path = path_of("killed_sparse.fenec");
     uint64_t state = test_seed();
     bed b;
 

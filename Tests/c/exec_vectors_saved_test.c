@@ -293,7 +293,7 @@ TEST(a_killed_process_leaves_every_vector_in_its_index)
     char file[500];
     error err;
 
-    snprintf(file, sizeof file, "%s", make_path("killed.fenec"));
+    snprintf(file, sizeof file, "%s", make_path("killed_vectors.fenec"));
     for (long round = test_scale(8, 300); round > 0; round--) {
         int acks[2], status = 0, faults;
         uint64_t child_state = test_random(&state);
