@@ -360,7 +360,7 @@ int store_write_land(conn *c, version *next, uint64_t *ticket, error *err)
         put_back(s);
     } else if (!t->wrote && !next) {
         put_back(s);
-    } else if (s->no_sync && s->current) {
+    } else if (s->no_sync && (s->current || !next)) {
         code = buffer_block(s, next, err);
     } else {
         /* The first version lands at once: it is what reads go back to where buffered blocks are lost. */
