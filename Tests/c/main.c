@@ -69,6 +69,18 @@ static bool chosen(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
+static void remove_folder(void)
+{
+    char command[300];
+
+    if (!folder[0])
+        return;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0)
+        fprintf(stderr, "cannot remove %s\n", folder);
+    folder[0] = 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *given = getenv("FENEC_SEED");
@@ -82,6 +94,7 @@ int main(int argc, char **argv)
             continue;
         failures_here = 0;
         t->run();
+        remove_folder();
         if (failures_here) {
             failed++;
             printf("FAIL %s\n", t->name);
@@ -89,12 +102,6 @@ int main(int argc, char **argv)
         } else {
             passed++;
         }
-    }
-    if (folder[0]) {
-        char command[300];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        if (system(command) != 0)
-            fprintf(stderr, "cannot remove %s\n", folder);
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed || !passed;

@@ -15,7 +15,7 @@ typedef struct test {
 
 void test_register(test *t);
 void test_failed(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-const char *test_folder(void);             /* an empty folder of this run, removed at its end */
+const char *test_folder(void);             /* an empty folder of this test, removed at its end */
 uint64_t test_seed(void);                  /* of this run, printed; FENEC_SEED sets it */
 uint64_t test_random(uint64_t *state);     /* splitmix64 */
 long test_scale(long rounds, long soak);   /* soak under FENEC_SOAK=1 */
