@@ -33,14 +33,31 @@ static void note_failure(store *s, int rc)
     durable_refuse(s, err.message);
 }
 
+/* Syncs the log itself before SQLite does: then nothing that has landed hangs on a sync of SQLite's, whatever that
+ * answers, and the pages of a file whose sync failed are written again by the next fold. LOCK_WRITER held. */
+static int sync_first(store *s, uint64_t *landed)
+{
+    error unused;
+
+    lock_take(&s->durable);
+    *landed = s->landed;
+    lock_leave(&s->durable);
+    if (s->memory)
+        return SQLITE_OK;
+    durable_note_long(s); /* nobody can land who waits for the lock */
+    return durable_wait(s, *landed, &unused) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+}
+
 /* One checkpoint of the writer; *whole: nothing is left in the log that is not in the file. */
 static int fold(store *s, int mode, bool *whole)
 {
     int frames = 0, done = 0;
-    uint64_t landed = s->landed;
+    uint64_t landed;
 
     *whole = false;
     int rc = transaction_settle(s);
+    if (rc == SQLITE_OK)
+        rc = sync_first(s, &landed);
     if (rc)
         return rc;
     log_view_doubt(s, false);
@@ -133,8 +150,9 @@ static int open_pair(store *s, conn *pin, conn *worker)
 static void fold_beside(store *s)
 {
     conn pin = {0}, worker = {0};
+    uint64_t landed;
 
-    bool ready = open_pair(s, &pin, &worker) == SQLITE_OK;
+    bool ready = sync_first(s, &landed) == SQLITE_OK && open_pair(s, &pin, &worker) == SQLITE_OK;
     if (ready) {
         s->beside = true;
         log_view_doubt(s, false);
@@ -143,6 +161,8 @@ static void fold_beside(store *s)
         lock_take(&s->writing);
         if (rc && (rc & 0xFF) != SQLITE_BUSY)
             note_failure(s, rc);
+        if (rc == SQLITE_IOERR_NOMEM && landed != s->landed)
+            durable_refuse(s, "a sync beside the writers may have failed"); /* of what has landed since */
     }
     conn_close(&worker);
     conn_close(&pin);
