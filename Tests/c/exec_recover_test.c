@@ -52,7 +52,8 @@ static char *answer_of(database *d, const char *text)
     return buffer_take(&out, &len);
 }
 
-static void same_answers(database *a, database *b)
+/* `when` and `round` name what was asked. */
+static void same_answers(database *a, database *b, const char *when, long round)
 {
     static const char *const texts[] = {"get item order id", "get note order id", "get item where kind = \"k3\" order id",
                                         "get item order size limit 7", "get item match body \"w1\" order id",
@@ -62,7 +63,8 @@ static void same_answers(database *a, database *b)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *x = answer_of(a, texts[i]), *y = answer_of(b, texts[i]);
         if (!x || !y || strcmp(x, y) != 0)
-            test_failed(__FILE__, __LINE__, "%s: %.300s, not %.300s", texts[i], y ? y : "", x ? x : "");
+            test_failed(__FILE__, __LINE__, "%s, round %ld: %s: %.300s, not %.300s", when, round, texts[i],
+                        y ? y : "", x ? x : "");
         memory_free(x);
         memory_free(y);
     }
@@ -121,12 +123,12 @@ TEST(recover_takes_all_of_a_file_that_is_sound_and_leaves_it_alone)
     free(before);
     free(after);
     database *a = check_open(file, 0), *b = check_open(to, 0);
-    same_answers(a, b);
+    same_answers(a, b, "sound", 0);
     check_is_quiet(b, "recovered");
     /* Ids go on where they were. */
     check_must(a, "put note {name: \"next\"}");
     check_must(b, "put note {name: \"next\"}");
-    same_answers(a, b);
+    same_answers(a, b, "sound", 0);
     check_close(a);
     check_close(b);
 }
@@ -152,7 +154,7 @@ TEST(recover_reads_the_log_of_a_file_that_was_not_closed)
     CHECK_TEXT((const char *)o.lines.bytes, "");
     buffer_clear(&o.lines);
     database *b = check_open(to, 0);
-    same_answers(d, b);
+    same_answers(d, b, "sound", 0);
     check_close(b);
     check_close(d);
 }
@@ -394,7 +396,7 @@ TEST(check_and_recover_survive_damage_at_random)
                 test_failed(__FILE__, __LINE__, "round %ld: %.900s", i, (char *)o.lines.bytes);
             if (o.report.lost == 0) {
                 database *a = check_open(from, 0), *b = check_open(to, 0);
-                same_answers(a, b);
+                same_answers(a, b, "recovered, nothing lost", i);
                 check_close(a);
                 check_close(b);
             }
@@ -410,7 +412,7 @@ TEST(check_and_recover_survive_damage_at_random)
             found += l.report.findings > 0;
             if (l.report.findings == 0) {
                 database *a = check_open(from, 0);
-                same_answers(a, d);
+                same_answers(a, d, "check was quiet", i);
                 check_close(a);
             }
             check_lines_clear(&l);

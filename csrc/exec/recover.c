@@ -373,6 +373,20 @@ static int take_record(recovery *r, int64_t id, const uint8_t *bytes, size_t len
     return rc;
 }
 
+/* Of what type a value may stand beside its record: the others are never so long. */
+static bool may_be_beside(const type *t)
+{
+    switch (t->kind) {
+    case TYPE_TEXT:
+    case TYPE_BYTES:
+    case TYPE_VECTOR:
+    case TYPE_SPARSE:
+    case TYPE_LIST:
+    case TYPE_JSON: return true;
+    default: return false;
+    }
+}
+
 /* A page of another collection may stand where one of this was: then its records are sound, and none of this. */
 static bool is_of(recovery *r, const uint8_t *bytes, size_t len)
 {
@@ -389,6 +403,8 @@ static bool is_of(recovery *r, const uint8_t *bytes, size_t len)
         if (record_slot(&rec, f->number, &slot, &slot_len, &unused))
             return false;
         end = slot + slot_len;
+        if (slot_len && slot[0] == RECORD_SIDE && !may_be_beside(&f->type))
+            return false;
         if (slot_len && slot[0] != RECORD_SIDE &&
             (packed_read(&slot, end, &r->memory, &v, &unused) || (v.kind != VALUE_NULL && !check_fits(&f->type, &v))))
             return false;
