@@ -757,8 +757,10 @@ static bool visit_page(salvage *s, int32_t owner, uint32_t number, const uint8_t
     }
     if (owner < 0)
         return true;
-    if (strange)
-        tell_hole(s, owner, true, s->ranges[number].low, s->ranges[number].high, number, "rows of another page stand on it");
+    /* Of a tree of several pages none is ever empty. */
+    if (strange || (h.cells == 0 && s->tables[owner].root != number))
+        tell_hole(s, owner, true, s->ranges[number].low, s->ranges[number].high, number,
+                  strange ? "rows of another page stand on it" : "its rows are gone");
     else if (lost)
         tell_hole(s, owner, true, s->ranges[number].low, s->ranges[number].high, number, "some rows on it are damaged");
     else if (!room_for_cells(page, &h, &room) || room != used)
