@@ -496,6 +496,8 @@ static void walk(salvage *s, uint32_t number, range ids, int depth, leaf_visit *
                        : is_others(s, number, owner) ? "it is a page of another table" : NULL;
     if (what) {
         tell_hole(s, owner, true, ids.low, ids.high, number, what);
+        if (number > 0 && number <= s->pages && !is_others(s, number, owner))
+            meet(s, number); /* it has been told of */
         memory_free(page);
         return;
     }
@@ -508,7 +510,7 @@ static void walk(salvage *s, uint32_t number, range ids, int depth, leaf_visit *
     for (uint32_t i = 0; i < h.cells; i++) {
         const uint8_t *cell = cell_at(&h, page, i), *at = cell ? cell + 4 : NULL;
         uint64_t key;
-        if (!cell || !read_varint(&at, page + PAGE_BYTES, &key)) {
+        if (!cell || !read_varint(&at, page + PAGE_BYTES, &key) || (int64_t)key < ids.low || (int64_t)key > ids.high) {
             tell_hole(s, owner, true, ids.low, ids.high, number, "a part of it is damaged");
             continue;
         }
@@ -521,15 +523,29 @@ static void walk(salvage *s, uint32_t number, range ids, int depth, leaf_visit *
 
 /* ---- pages that no walk met ---- */
 
+/* By the map a page of a table that no walk came to, and none by what stands on it. */
+static void tell_ruin(const salvage *s, uint32_t number)
+{
+    int32_t owner = owner_by_map(s, number);
+
+    if (owner >= 0 && s->tables[owner].known && s->tables[owner].t.kind != TABLE_INDEX)
+        tell_hole(s, owner, false, 0, 0, number, "it is no page of a table");
+}
+
 static void own_unmet(salvage *s)
 {
     uint8_t *page = memory_alloc(PAGE_BYTES);
     page_head h;
 
     s->no_memory |= !page;
-    for (uint32_t n = 2; page && n <= s->pages; n++)
-        if (!is_met(s, n) && read_page(s, n, page) && open_page(&h, page, n) && h.type == LEAF)
+    for (uint32_t n = 2; page && n <= s->pages; n++) {
+        if (is_met(s, n))
+            continue;
+        if (!read_page(s, n, page) || !open_page(&h, page, n))
+            tell_ruin(s, n);
+        else if (h.type == LEAF)
             s->owners[n] = owner_by_map(s, n);
+    }
     memory_free(page);
 }
 
@@ -737,6 +753,7 @@ static bool visit_page(salvage *s, int32_t owner, uint32_t number, const uint8_t
 {
     size_t used = 0, room = 0;
     uint32_t lost = 0, strange = 0;
+    int64_t least = INT64_MIN; /* rows stand in the order of their ids: no smaller one follows */
     page_head h;
 
     if (!open_page(&h, page, number))
@@ -748,12 +765,14 @@ static bool visit_page(salvage *s, int32_t owner, uint32_t number, const uint8_t
         int64_t id;
         bool good = read_cell(s, page, cell_at(&h, page, i), &id, &size);
         used += size;
-        if (!good || read_columns(s, c, 2) != 2 || c[0].serial != 0 || !is_blob(&c[1]))
+        if (!good || id < least || read_columns(s, c, 2) != 2 || c[0].serial != 0 || !is_blob(&c[1]))
             lost++;
         else if (id < ids->low || id > ids->high)
             strange++;
         else if (!visit(to, number, id, c[1].bytes, c[1].len))
             return false;
+        if (good && id >= least && id < INT64_MAX)
+            least = id + 1;
     }
     if (owner < 0)
         return true;
