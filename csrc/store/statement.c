@@ -268,6 +268,9 @@ int statement_step(conn *c, statement *st, const char *doing, error *err)
         }
         return fail_prepare(c, there ? there : rc, name, err);
     }
+    /* Nothing that was stored is too large: its length is damaged. */
+    if ((rc & 0xFF) == SQLITE_TOOBIG && sqlite3_stmt_readonly(st->prepared))
+        rc = SQLITE_CORRUPT;
     return conn_fail(c, rc, doing, err);
 }
 
