@@ -3,12 +3,10 @@
  *
  *   bench_geo [rows]      1000000 without */
 #include <math.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "compare.h"
-#include "fenec.h"
+#include "sides.h"
 
 #ifndef FENEC_ICU
 #define FENEC_ICU 1
@@ -21,8 +19,6 @@
 #define EARTH_M 6372797.560856
 
 static long rows = 1000000;
-static uint64_t db;
-static sqlite3 *lite;
 static char folder[] = "/tmp/fenec-bench-geo-XXXXXX";
 
 typedef struct place {
@@ -47,37 +43,6 @@ static void draw_place(uint64_t *state, place *p)
         p->lat = asin(2 * v - 1) * 180 / PI;
     }
     snprintf(p->name, sizeof p->name, "%s %07u", first[draw(state) % 10], (unsigned)(draw(state) % 10000000));
-}
-
-static size_t run(const char *text, const char *params)
-{
-    char *out;
-    size_t len;
-
-    if (fenec_query(db, (const uint8_t *)text, strlen(text), (const uint8_t *)params, strlen(params), NULL, 0, &out, &len)) {
-        fprintf(stderr, "bench: %s: %s\n", text, out);
-        exit(1);
-    }
-    fenec_free_string(out);
-    return len;
-}
-
-static void lite_exec(const char *text)
-{
-    char *why = NULL;
-
-    if (sqlite3_exec(lite, text, NULL, NULL, &why) != SQLITE_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, why);
-        exit(1);
-    }
-}
-
-static sqlite3_stmt *prepare(const char *text)
-{
-    sqlite3_stmt *out;
-
-    must(sqlite3_prepare_v3(lite, text, -1, SQLITE_PREPARE_PERSISTENT, &out, NULL) == SQLITE_OK, text);
-    return out;
 }
 
 static double metres(double lon1, double lat1, double lon2, double lat2)

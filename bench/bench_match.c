@@ -5,51 +5,14 @@
  *
  *   bench_match [texts]      how many are drawn, 100000 without */
 #include <math.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "compare.h"
-#include "fenec.h"
+#include "sides.h"
 
 enum { WORDS = 200000, TEXT_WORDS = 60, QUERIES = 200, LINE = 65536 };
 
 static char folder[256];
-static uint64_t db;
-static sqlite3 *lite;
-
-static size_t run(const char *text, const char *params)
-{
-    char *out;
-    size_t len;
-
-    if (fenec_query(db, (const uint8_t *)text, strlen(text), (const uint8_t *)params, strlen(params), NULL, 0, &out,
-                    &len) != FENEC_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, out);
-        exit(1);
-    }
-    fenec_free_string(out);
-    return len;
-}
-
-static void lite_exec(const char *text)
-{
-    char *why = NULL;
-    if (sqlite3_exec(lite, text, NULL, NULL, &why) != SQLITE_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, why);
-        exit(1);
-    }
-}
-
-static sqlite3_stmt *prepare(const char *text)
-{
-    sqlite3_stmt *out;
-    if (sqlite3_prepare_v3(lite, text, -1, SQLITE_PREPARE_PERSISTENT, &out, NULL) != SQLITE_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, sqlite3_errmsg(lite));
-        exit(1);
-    }
-    return out;
-}
 
 /* ---- words by rank ---- */
 

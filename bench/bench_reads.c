@@ -3,12 +3,10 @@
  * one run; of several spellings in SQL the fastest counts. Both write the same nested JSON.
  *
  *   bench_reads [rows]      rows of the table of goods, 1000000 without */
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "compare.h"
-#include "fenec.h"
+#include "sides.h"
 
 enum {
     SHOPS = 66667,
@@ -21,8 +19,6 @@ enum {
 
 static char folder[256];
 static long rows = 1000000;
-static uint64_t db;
-static sqlite3 *lite;
 static char *text_room; /* answers of SQLite's side */
 
 /* ---- both sides ---- */
@@ -34,40 +30,6 @@ static const char *path_of(const char *name)
     char *path = paths[next++ % 2];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
     return path;
-}
-
-/* Answers how long the answer is. */
-static size_t run(const char *text, const char *params)
-{
-    char *out;
-    size_t len;
-
-    if (fenec_query(db, (const uint8_t *)text, strlen(text), (const uint8_t *)params, strlen(params), NULL, 0, &out,
-                    &len) != FENEC_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, out);
-        exit(1);
-    }
-    fenec_free_string(out);
-    return len;
-}
-
-static void lite_exec(const char *text)
-{
-    char *why = NULL;
-    if (sqlite3_exec(lite, text, NULL, NULL, &why) != SQLITE_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, why);
-        exit(1);
-    }
-}
-
-static sqlite3_stmt *prepare(const char *text)
-{
-    sqlite3_stmt *out;
-    if (sqlite3_prepare_v3(lite, text, -1, SQLITE_PREPARE_PERSISTENT, &out, NULL) != SQLITE_OK) {
-        fprintf(stderr, "bench: %s: %s\n", text, sqlite3_errmsg(lite));
-        exit(1);
-    }
-    return out;
 }
 
 /* ---- the rows ---- */
