@@ -232,7 +232,8 @@ class Text:
         if self.r.random() < self.share:
             self.params.append(v)
             return f"${len(self.params)}"
-        return self.literal(v)
+        # The smallest int is one only where sign and digits are one token, which they are not after a keyword.
+        return f"({v})" if v == -2**63 and isinstance(v, int) else self.literal(v)
 
     def literal(self, v):
         if v is None:

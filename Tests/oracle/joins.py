@@ -333,8 +333,10 @@ class Facet:
         found = {}  # encoding -> [value, count]; the first row's place is the order of insertion
         for row in rows:
             v = read_path(row, self.field[1])
-            held = v if isinstance(v, list) else [v]
-            for b, x in {encoding(x): x for x in reversed(held)}.items() if isinstance(v, list) else [(encoding(v), v)]:
+            held = {}
+            for x in v if isinstance(v, list) else [v]:
+                held.setdefault(encoding(x), x)
+            for b, x in held.items():
                 found.setdefault(b, [x, 0, row["id"]])[1] += 1
 
         def before(a, b):
