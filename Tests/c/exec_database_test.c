@@ -791,6 +791,32 @@ TEST(reads_go_on_where_the_first_buffered_blocks_are_lost)
     }
 }
 
+/* What a search reads from the file then is a version of no block. */
+TEST(searches_read_their_indexes_where_no_writes_are_taken_any_more)
+{
+    for (int no_sync = 0; no_sync < 2; no_sync++) {
+        test_disk *disk = test_disk_new();
+        bed b;
+
+        CHECK_INT(open_disk(&b, disk, false), FENEC_OK);
+        bed_do(&b, "create collection s (t text @text, e vector<2> @hnsw, p sparse<9> @inverted)");
+        bed_do(&b, "put s {t: \"swan\", e: [1, 0], p: \"{1:1}/9\"}");
+        close_disk(&b);
+        CHECK_INT(open_disk(&b, disk, no_sync), FENEC_OK);
+        bed_do(&b, "create collection other (n int)");
+        test_disk_fail(disk, DISK_WRITE, NULL, 1, SQLITE_IOERR_WRITE, true);
+        bed_run(&b, "put other {n: 1}", NULL, NULL, 0);
+        database_flush(b.d, &b.err);
+        CHECK_INT(bed_run(&b, "put other {n: 2}", NULL, NULL, 0), FENEC_IO);
+        CHECK_ROWS(&b, "get s select id match t \"swan\"", "{\"id\":1,\"_score\":0.2876821}");
+        CHECK_ROWS(&b, "get s select id near e [1, 0] limit 1", "{\"id\":1,\"_score\":1}");
+        CHECK_ROWS(&b, "get s select id near p \"{1:2}/9\" limit 1", "{\"id\":1,\"_score\":2}");
+        test_disk_heal(disk);
+        close_disk(&b);
+        test_disk_free(disk);
+    }
+}
+
 TEST(power_that_goes_leaves_blocks_counter_and_ids_whole)
 {
     uint64_t random = test_seed();

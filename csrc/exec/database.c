@@ -322,7 +322,8 @@ static int provide(call *k, error *err)
     writer *w = &k->d->w;
 
     if (k->tries++ >= PROVIDES_MAX)
-        return fail(err, FENEC_CORRUPT, "a search index was damaged again as soon as it was built anew");
+        return fail(err, FENEC_CORRUPT, k->need.damaged ? "a search index was damaged again as soon as it was built anew"
+                                                        : "a search index cannot be kept in memory");
     if (k->need.damaged)
         return unbuilt_rebuild(&k->d->unbuilt, w, k->need.collection, k->need.index, k->memory, err);
     return search_read(w, k->need.collection, k->need.index, k->memory, err);

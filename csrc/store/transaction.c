@@ -360,10 +360,11 @@ int store_write_land(conn *c, version *next, uint64_t *ticket, error *err)
         put_back(s);
     } else if (!t->wrote && !next) {
         put_back(s);
-    } else if (s->no_sync && (s->current || !next)) {
+    } else if (s->no_sync && (s->current || !next) && !atomic_load(&s->refused)) {
         code = buffer_block(s, next, err);
     } else {
-        /* The first version lands at once: it is what reads go back to where buffered blocks are lost. */
+        /* The first version lands at once: it is what reads go back to where buffered blocks are lost. So does one that
+         * is read where no block is taken any more: what is buffered then is lost. */
         code = land_block(s, next, ticket, err);
     }
     return code;
