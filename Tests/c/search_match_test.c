@@ -44,12 +44,17 @@ static void compare_some(search_bed *b)
 {
     static const size_t wants[] = {1, 3, 10, 50, BED_IDS};
     static const uint32_t shares[] = {97, 97, 30, 2, 0};
+    const text_ways usual = text_search_ways;
+    /* Of short lists; by a walk; with marks that documents have in common; where too many are shared. */
+    const text_ways ways[] = {usual, {.short_max = 0}, {1u << 20, 1u << 20, 64}, {1u << 20, 1, 1u << 20}};
     bed_query q;
 
     for (int i = 0; i < 12; i++) {
         bed_query_draw(b, &q, i % 4 == 0 ? 1 : i % 4 == 3 ? 40 : 6);
+        text_search_ways = ways[bed_below(b, 4)];
         compare(b, &q, wants[bed_below(b, 5)], shares[bed_below(b, 5)]);
     }
+    text_search_ways = usual;
 }
 
 TEST(match_ranks_as_the_sum_over_every_document_after_any_history)

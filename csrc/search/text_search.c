@@ -10,6 +10,8 @@
 #define WINDOW 65536u     /* places added up at a time */
 #define END UINT32_MAX
 
+text_ways text_search_ways = {.short_max = 32768, .shared_max = 2048, .marks_max = 1u << 20};
+
 /* A term's postings in a segment, and where a walk over them is. */
 typedef struct walker {
     segment_list list;
@@ -118,22 +120,33 @@ static inline int part_of(ranking *g, const walker *w, float *out, error *err)
 
 /* ---- one term ---- */
 
-static int rank_block(ranking *g, walker *w, error *err)
+/* Documents that are ranked otherwise, in order, and the next of them. */
+typedef struct left_out {
+    const uint32_t *places;
+    uint32_t count, at;
+} left_out;
+
+static int rank_block(ranking *g, walker *w, left_out *but, error *err)
 {
     for (w->at = 0; w->at < w->list.count; w->at++) {
+        uint32_t place = w->list.places[w->at];
         float part;
+        while (but->at < but->count && but->places[but->at] < place)
+            but->at++;
+        if (but->at < but->count && but->places[but->at] == place)
+            continue;
         int rc = part_of(g, w, &part, err);
         if (!rc && part >= floor_of(g))
-            rc = offer(g, w->list.places[w->at], part, err);
+            rc = offer(g, place, part, err);
         if (rc)
             return rc;
     }
     return FENEC_OK;
 }
 
-static int rank_one(ranking *g, error *err)
+/* Documents of a term as if they held no other, but for those left out. */
+static int rank_one(ranking *g, walker *w, left_out but, error *err)
 {
-    walker *w = &g->walkers[0];
     int rc = FENEC_OK;
 
     for (uint32_t i = 0; !rc && i < w->list.block_count && !is_below(g, w->bound); i++) {
@@ -143,7 +156,7 @@ static int rank_one(ranking *g, error *err)
             continue;
         rc = segment_list_read(&w->list, i, err);
         if (!rc)
-            rc = rank_block(g, w, err);
+            rc = rank_block(g, w, &but, err);
     }
     return rc;
 }
@@ -222,8 +235,19 @@ typedef struct walk {
     float floor;  /* best_floor's */
     uint32_t end; /* up to this place, the leaders' blocks are those whose bounds were looked at */
     bool looked;
-    float parts[WALKED_MAX]; /* of the document under way, by place among g->walkers */
+    /* The document under way: who meets it, and what they bring, at most or exactly. */
+    uint32_t met;  /* bits, by place in `by` */
+    double sum;
+    bool weighed;  /* exactly, and `parts` stand */
+    float parts[WALKED_MAX]; /* by place among g->walkers */
 } walk;
+
+static inline void begin_document(walk *k)
+{
+    k->met = 0;
+    k->sum = 0;
+    k->weighed = false;
+}
 
 /* The same as is_left_out, mostly without a call. */
 static inline int leaves_out(const walk *k, double sum, uint32_t place, bool *out, error *err)
@@ -285,99 +309,127 @@ static int skip_blocks(walk *k, uint32_t place, bool *moved, error *err)
     return rc;
 }
 
-/* Asks those that are only asked about a document for which the leaders bring `sum`. *out: it stays out. */
-static int ask(walk *k, uint32_t place, double sum, bool *out, error *err)
+/* A walker meets the document under way: `by` its place among them. */
+static inline int meet_document(walk *k, uint32_t by, error *err)
 {
-    ranking *g = k->g;
-    int rc = FENEC_OK;
+    walker *w = k->by[by];
 
-    *out = false;
-    for (uint32_t i = k->asked; i-- > 0;) {
-        walker *w = k->by[i];
-        float *part = &k->parts[w - g->walkers];
-        *part = -1;
-        rc = leaves_out(k, sum + k->sums[i + 1], place, out, err);
-        if (rc || *out)
-            return rc;
-        seek_block(w, place);
-        if (w->block == w->list.block_count)
-            continue;
-        rc = leaves_out(k, sum + w->bounds[w->block] + k->sums[i], place, out, err);
-        if (rc || *out)
-            return rc;
-        rc = seek(w, place, err);
-        if (rc)
-            return rc;
-        if (w->place != place)
-            continue;
-        rc = part_of(g, w, part, err);
-        if (rc)
-            return rc;
-        sum += (double)*part;
+    k->met |= 1u << by;
+    if (!k->weighed) {
+        k->sum += w->bounds[w->block];
+        return FENEC_OK;
     }
+    float *part = &k->parts[w - k->g->walkers];
+    int rc = part_of(k->g, w, part, err);
+    k->sum += (double)*part;
     return rc;
 }
 
-/* A document whose parts are known: summed in the order of the query's terms. */
+/* What those that meet the document bring, instead of what they bring at most. */
+static int weigh(walk *k, error *err)
+{
+    int rc = FENEC_OK;
+
+    k->sum = 0;
+    k->weighed = true;
+    for (uint32_t met = k->met; !rc && met; met &= met - 1)
+        rc = meet_document(k, (uint32_t)__builtin_ctz(met), err);
+    return rc;
+}
+
+/* Asks those that are only asked whether they meet the document too. *out: it stays out. What is cheap comes
+ * first: most documents stay out because nobody else meets them, and need not be weighed. */
+static int ask(walk *k, uint32_t place, bool *out, error *err)
+{
+    int rc = FENEC_OK;
+
+    for (uint32_t i = k->asked; i-- > 0;) {
+        walker *w = k->by[i];
+        rc = leaves_out(k, k->sum + k->sums[i + 1], place, out, err);
+        if (rc || *out)
+            return rc;
+        if (w->place < place) {
+            seek_block(w, place);
+            if (w->block == w->list.block_count) {
+                w->place = END;
+                continue;
+            }
+            if (w->list.block != w->block) { /* it is to be unpacked */
+                rc = k->weighed ? FENEC_OK : weigh(k, err);
+                if (!rc)
+                    rc = leaves_out(k, k->sum + w->bounds[w->block] + k->sums[i], place, out, err);
+                if (rc || *out)
+                    return rc;
+            }
+            rc = seek(w, place, err);
+        }
+        if (!rc && w->place == place)
+            rc = meet_document(k, i, err);
+        if (rc)
+            return rc;
+    }
+    return leaves_out(k, k->sum, place, out, err);
+}
+
+/* A document that may come in: its parts are summed up in the order of the query's terms. */
 static int sum_up(walk *k, uint32_t place, error *err)
 {
     double sum = 0;
+    int rc = k->weighed ? FENEC_OK : weigh(k, err);
 
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < k->count; i++)
-        if (k->parts[i] >= 0)
+        if (k->g->walkers[i].place == place)
             sum += (double)k->parts[i];
     if ((float)sum < k->floor)
         return FENEC_OK;
-    int rc = offer(k->g, place, (float)sum, err);
+    rc = offer(k->g, place, (float)sum, err);
     raise_floor(k);
     return rc;
+}
+
+static int rank_document(walk *k, uint32_t place, error *err)
+{
+    bool out;
+    int rc = ask(k, place, &out, err);
+
+    return rc || out ? rc : sum_up(k, place, err);
 }
 
 /* The document that the leaders meet next. */
 static int rank_next(walk *k, uint32_t place, error *err)
 {
-    double sum = 0;
-    bool out;
+    uint32_t asked = k->asked; /* more may be after it */
     int rc = FENEC_OK;
 
-    for (uint32_t i = k->asked; !rc && i < k->count; i++) {
-        walker *w = k->by[i];
-        float *part = &k->parts[w - k->g->walkers];
-        *part = -1;
-        if (w->place != place)
-            continue;
-        rc = part_of(k->g, w, part, err);
-        sum += (double)*part;
-        if (!rc)
-            rc = next(w, err);
-    }
+    begin_document(k);
+    for (uint32_t i = asked; !rc && i < k->count; i++)
+        if (k->by[i]->place == place)
+            rc = meet_document(k, i, err);
     if (!rc)
-        rc = ask(k, place, sum, &out, err);
-    return rc || out ? rc : sum_up(k, place, err);
+        rc = rank_document(k, place, err);
+    for (uint32_t i = asked; !rc && i < k->count; i++)
+        if (k->by[i]->place == place)
+            rc = next(k->by[i], err);
+    return rc;
 }
 
 /* One leader: its open block, from where it is, document by document. */
 static int rank_leader(walk *k, error *err)
 {
-    walker *w = k->by[k->asked];
-    float *part = &k->parts[w - k->g->walkers];
+    uint32_t leader = k->asked;
+    walker *w = k->by[leader];
     uint32_t block = w->block;
-    const double others = k->sums[k->asked];
     int rc = FENEC_OK;
 
-    while (!rc && w->place != END && w->block == block && k->asked + 1 == k->count) {
-        uint32_t place = w->place;
-        bool out;
-        rc = part_of(k->g, w, part, err);
+    while (!rc && w->place != END && w->block == block && k->asked == leader) {
+        begin_document(k);
+        rc = meet_document(k, leader, err);
+        if (!rc)
+            rc = rank_document(k, w->place, err);
         if (!rc)
             rc = next(w, err);
-        if (!rc)
-            rc = leaves_out(k, (double)*part + others, place, &out, err);
-        if (rc || out)
-            continue;
-        rc = ask(k, place, (double)*part, &out, err);
-        if (!rc && !out)
-            rc = sum_up(k, place, err);
     }
     return rc;
 }
@@ -398,7 +450,7 @@ static int begin_walk(walk *k, ranking *g, error *err)
     return rc;
 }
 
-static int rank_several(ranking *g, error *err)
+static int walk_all(ranking *g, error *err)
 {
     walk k;
     int rc = begin_walk(&k, g, err);
@@ -415,6 +467,91 @@ static int rank_several(ranking *g, error *err)
         rc = k.asked + 1 == k.count ? rank_leader(&k, err) : rank_next(&k, place, err);
     }
     return rc;
+}
+
+/* ---- several terms of few documents ---- */
+
+/* Lists that are short are read whole, and what two of them share is found by a mark for each document: a walk
+ * would guess at each which list comes next, and mostly for a document that nobody else meets. */
+static bool are_short(const ranking *g)
+{
+    uint64_t postings = 0;
+
+    for (uint32_t i = 0; i < g->count; i++)
+        postings += g->walkers[i].list.docs;
+    return postings <= text_search_ways.short_max;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Documents that several lists hold, in order, each once. Where there are more than marks, some that one list
+ * holds alone may be among them. FN_END: they are too many. */
+static int find_shared(ranking *g, uint32_t *shared, uint32_t *count, error *err)
+{
+    uint32_t size = 64, found = 0, kept = 0;
+
+    while (size < g->r->s->docs && size < text_search_ways.marks_max)
+        size *= 2;
+    uint64_t *marks = arena_zeroed(g->s->a, size / 64 * sizeof *marks);
+    if (!marks)
+        return fail_memory(err);
+    for (uint32_t i = 0; i < g->count; i++) {
+        segment_list *l = &g->walkers[i].list;
+        for (uint32_t b = 0; b < l->block_count; b++) {
+            int rc = segment_list_read(l, b, err);
+            if (rc)
+                return rc;
+            for (uint32_t k = 0; k < l->count; k++) {
+                uint32_t place = l->places[k], at = place & (size - 1);
+                shared[found] = place; /* stays where the mark is set: which is met cannot be foretold */
+                found += (uint32_t)(marks[at / 64] >> at % 64 & 1);
+                marks[at / 64] |= (uint64_t)1 << at % 64;
+            }
+            if (found > text_search_ways.shared_max)
+                return FN_END;
+        }
+    }
+    qsort(shared, found, sizeof *shared, by_place);
+    for (uint32_t i = 0; i < found; i++)
+        if (kept == 0 || shared[kept - 1] != shared[i])
+            shared[kept++] = shared[i];
+    *count = kept;
+    return FENEC_OK;
+}
+
+/* FN_END: it is for a walk. */
+static int rank_short(ranking *g, error *err)
+{
+    left_out shared = {0};
+    uint32_t *places = arena_alloc(g->s->a, ((size_t)text_search_ways.shared_max + POSTINGS_BLOCK + 1) * sizeof *places);
+    walk k;
+    int rc = places ? find_shared(g, places, &shared.count, err) : fail_memory(err);
+
+    shared.places = places;
+    if (!rc)
+        rc = begin_walk(&k, g, err);
+    if (rc)
+        return rc;
+    k.asked = k.count; /* nobody leads: the documents are known */
+    for (uint32_t i = 0; !rc && i < shared.count; i++) {
+        begin_document(&k);
+        rc = rank_document(&k, places[i], err);
+    }
+    for (uint32_t i = k.count; !rc && i-- > 0;)
+        rc = rank_one(g, k.by[i], shared, err);
+    return rc;
+}
+
+static int rank_several(ranking *g, error *err)
+{
+    int rc = are_short(g) ? rank_short(g, err) : FN_END;
+
+    return rc == FN_END ? walk_all(g, err) : rc;
 }
 
 /* ---- many terms ---- */
@@ -502,7 +639,8 @@ static int rank_segment(searching *s, uint32_t n, float least, best *out, error 
                 segment_list_leave(&w->list);
         }
     if (!rc)
-        rc = g.count == 1 ? rank_one(&g, err) : g.count <= WALKED_MAX ? rank_several(&g, err) : rank_many(&g, err);
+        rc = g.count == 1 ? rank_one(&g, &g.walkers[0], (left_out){0}, err)
+             : g.count <= WALKED_MAX ? rank_several(&g, err) : rank_many(&g, err);
     for (uint32_t i = 0; i < g.count; i++)
         segment_list_close(&g.walkers[i].list);
     return rc;
