@@ -21,9 +21,7 @@ static bool is_due(const store *s, uint32_t early)
     return s->log_frames + early >= s->checkpoint_frames || atomic_load(&s->retry);
 }
 
-/* What a failure means: a log or file that could not be synced or written is not trusted any more. A
- * full disk leaves both as they were, the file only behind its log. */
-static void note_failure(store *s, int rc)
+void checkpoint_note_failure(store *s, int rc)
 {
     error err;
 
@@ -48,7 +46,8 @@ static int sync_first(store *s, uint64_t *landed)
     return durable_wait(s, *landed, &unused) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
 }
 
-/* One checkpoint of the writer; *whole: nothing is left in the log that is not in the file. */
+/* One checkpoint of the writer, all of whose commits are stamped; *whole: nothing is left in the log that is not in
+ * the file. */
 static int fold(store *s, int mode, bool *whole)
 {
     int frames = 0, done = 0;
@@ -60,6 +59,11 @@ static int fold(store *s, int mode, bool *whole)
         rc = sync_first(s, &landed);
     if (rc)
         return rc;
+    rc = mark_begin(s);
+    if (rc) {
+        checkpoint_note_failure(s, rc);
+        return rc;
+    }
     log_view_doubt(s, false);
     rc = sqlite3_wal_checkpoint_v2(s->writer.db, "main", mode, &frames, &done);
     log_view_fold(s, rc, frames, done);
@@ -67,8 +71,9 @@ static int fold(store *s, int mode, bool *whole)
         *whole = true;
         s->stamp_due = true;
         durable_note_synced(s, landed); /* SQLite synced log and file */
+        rc = mark_whole(s);
     } else if (rc && (rc & 0xFF) != SQLITE_BUSY) {
-        note_failure(s, rc);
+        checkpoint_note_failure(s, rc);
     }
     return rc;
 }
@@ -83,11 +88,10 @@ static void note_held(store *s, bool whole)
     s->held = held;
 }
 
-void checkpoint_run(store *s)
+static void fold_with_care(store *s)
 {
     bool whole;
 
-    atomic_store(&s->retry, false);
     pool_wait(s, false);
     fold(s, SQLITE_CHECKPOINT_PASSIVE, &whole);
     note_held(s, whole);
@@ -99,6 +103,15 @@ void checkpoint_run(store *s)
         note_held(s, whole);
     }
     pool_wait(s, false);
+}
+
+void checkpoint_run(store *s)
+{
+    error unused;
+
+    atomic_store(&s->retry, false);
+    if (transaction_stamp(s, &unused) == FENEC_OK)
+        fold_with_care(s);
     /* A log that resets begins anew at the next commit (note_log in conn.c). One that a long read holds,
      * or that could not be folded in, is tried again when it has grown as much once more, and when it gets
      * large. */
@@ -147,22 +160,53 @@ static int open_pair(store *s, conn *pin, conn *worker)
     return rc ? rc : conn_step(worker, FIXED_SCHEMA, NULL);
 }
 
+/* What the second connection does, LOCK_WRITER let go for it. *whole: all that was in the log then is in the file. */
+static int fold_pinned(store *s, conn *worker, bool *whole)
+{
+    int frames = 0, done = 0;
+    uint32_t number = s->stamp;
+    bool begins = !s->memory && s->begun != number;
+
+    lock_leave(&s->writing);
+    int rc = begins ? mark_write(worker->db, number) : SQLITE_OK;
+    bool begun = rc == SQLITE_OK;
+    if (begun)
+        rc = sqlite3_wal_checkpoint_v2(worker->db, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
+    lock_take(&s->writing);
+    if (begun)
+        s->begun = number;
+    *whole = rc == SQLITE_OK && frames == done;
+    return rc;
+}
+
+/* A fold beside the writers came to the end of the log. The pin still keeps that from beginning anew. */
+static void note_whole(store *s)
+{
+    s->stamp_due = true;
+    /* Blocks that came to be buffered meanwhile may be written to the log at any time. */
+    if (mark_whole(s) != SQLITE_OK && s->transaction.open)
+        durable_refuse(s, "the file could not be marked as whole");
+}
+
 static void fold_beside(store *s)
 {
     conn pin = {0}, worker = {0};
     uint64_t landed;
+    error unused;
+    bool whole;
 
-    bool ready = sync_first(s, &landed) == SQLITE_OK && open_pair(s, &pin, &worker) == SQLITE_OK;
+    bool ready = transaction_stamp(s, &unused) == FENEC_OK && sync_first(s, &landed) == SQLITE_OK &&
+                 open_pair(s, &pin, &worker) == SQLITE_OK;
     if (ready) {
         s->beside = true;
         log_view_doubt(s, false);
-        lock_leave(&s->writing);
-        int rc = sqlite3_wal_checkpoint_v2(worker.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-        lock_take(&s->writing);
+        int rc = fold_pinned(s, &worker, &whole);
         if (rc && (rc & 0xFF) != SQLITE_BUSY)
-            note_failure(s, rc);
+            checkpoint_note_failure(s, rc);
         if (rc == SQLITE_IOERR_NOMEM && landed != s->landed)
             durable_refuse(s, "a sync beside the writers may have failed"); /* of what has landed since */
+        if (whole && landed == s->landed)
+            note_whole(s);
     }
     conn_close(&worker);
     conn_close(&pin);
@@ -207,6 +251,10 @@ int checkpoint_whole(store *s, error *err)
 {
     bool whole = false, shut = false;
     int rc = SQLITE_BUSY;
+    int code = transaction_stamp(s, err);
+
+    if (code)
+        return code;
 
     /* A read that begins meanwhile can be in the way too, having shared the place of an older one in the
      * wal-index. After that none begins. */

@@ -74,6 +74,8 @@ static int set_up(conn *c, conn_role role)
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_busy_handler(c->db, wait_busy, NULL);
     sqlite3_wal_autocheckpoint(c->db, 0);
+    /* A fold says in the file that it is under way, and one of SQLite's own would not. */
+    sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     /* What a stranger wrote into the schema does not run. */
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);

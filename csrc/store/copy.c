@@ -13,7 +13,6 @@
 #include "store/stamp.h"
 
 #define PAGES_AT_ONCE 256
-#define STAMP_AT 60 /* of user_version in the file's head */
 #define FOREIGN 4 /* of `beside`: those that SQLite looks at */
 
 static const char *const beside[] = {"", "-journal", "-wal", "-shm", ".lock"};
@@ -100,7 +99,7 @@ static bool sync_descriptor(int file)
 static int finish(const fresh_file *f, bool database, error *err)
 {
     uint32_t number;
-    uint8_t head[4];
+    uint8_t mark[MARK_BYTES];
     int rc = FENEC_OK, file = open(f->written, O_RDWR | O_CLOEXEC);
 
     if (file < 0)
@@ -108,9 +107,8 @@ static int finish(const fresh_file *f, bool database, error *err)
     if (database) {
         sqlite3_randomness(sizeof number, &number);
         number &= 0x3FFFFFFF;
-        for (int i = 0; i < 4; i++)
-            head[i] = (uint8_t)(number >> (24 - 8 * i));
-        if (pwrite(file, head, sizeof head, STAMP_AT) != (ssize_t)sizeof head)
+        mark_put(mark, number);
+        if (pwrite(file, mark, 4, STAMP_AT) != 4 || pwrite(file, mark, sizeof mark, MARK_AT) != (ssize_t)sizeof mark)
             rc = fail_file(f->written, "write", err);
     }
     if (!rc && !sync_descriptor(file))

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "store/sqlite_error.h"
+#include "store/stamp.h"
 
 #define GATHER_YIELDS 16
 #define GATHER_SHARE 3 /* of the time of a sync */
@@ -80,12 +81,7 @@ void durable_note_synced(store *s, uint64_t ticket)
  * the same file. */
 int durable_sync_log(store *s)
 {
-#ifdef __APPLE__
-    const int how = SQLITE_SYNC_FULL;
-#else
-    const int how = SQLITE_SYNC_NORMAL;
-#endif
-    return s->log->pMethods->xSync(s->log, how);
+    return s->log->pMethods->xSync(s->log, SYNC_HOW);
 }
 
 static bool may_gather(const store *s)

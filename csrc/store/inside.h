@@ -118,6 +118,9 @@ struct store {
     bool spills;     /* the page cache may write to the log before a commit */
     uint32_t stamp;  /* user_version as committed */
     bool stamp_due;  /* the next commit raises it */
+    bool stamped;    /* the last commit in the log did, or there is none */
+    uint32_t begun, whole; /* stamps that the file's mark was written with, before a fold and after a whole one */
+    bool mark_due;         /* the file is whole and does not say so yet: the log may not begin anew */
     uint32_t log_frames;
     bool log_moved; /* a commit wrote to it, the one under way */
     uint32_t checkpoint_frames; /* of log at which the next checkpoint is tried */
@@ -236,6 +239,10 @@ void transaction_undo(store *s);            /* ROLLBACK */
 int transaction_settle(store *s); /* between transactions: one that found no memory to end ends; SQLite's code */
 void transaction_allow_spills(store *s, bool allowed);
 
+/* A commit that raises the stamp, where the last one did not: before the log is folded in, and before those reads
+ * are waited for that may be in its way. */
+int transaction_stamp(store *s, error *err);
+
 static inline void transaction_wrote(conn *c, size_t bytes);
 
 /* ---- durable.c ---- */
@@ -250,7 +257,17 @@ int durable_wait(store *s, uint64_t ticket, error *err); /* syncs, whatever kind
 void durable_note_synced(store *s, uint64_t ticket);
 int durable_sync_log(store *s);                         /* SQLite's code */
 
+/* ---- mark.c; LOCK_WRITER held; SQLite's codes ---- */
+
+int mark_write(sqlite3 *db, uint32_t number); /* durably; also without the lock while `beside` */
+int mark_begin(store *s);                     /* before a fold, of all up to the stamp, which is durable */
+int mark_whole(store *s);                     /* after one that left nothing, before the log can begin anew */
+
 /* ---- checkpoint.c; LOCK_WRITER held, no transaction open ---- */
+
+/* What a failure to fold or to mark means: a log or file that could not be synced or written is not trusted any
+ * more. A full disk leaves both as they were, the file only behind its log. */
+void checkpoint_note_failure(store *s, int rc);
 
 void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */
 void checkpoint_early(store *s);            /* by who works behind the writers; takes LOCK_WRITER */

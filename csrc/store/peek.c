@@ -393,6 +393,7 @@ static int read_rows(peek *p, error *err)
     const struct timespec instant = {.tv_nsec = 1000000};
     uint8_t *head;
     size_t head_len;
+    bool doubted = false;
     int code = FN_END;
 
     for (int starts = 0; code == FN_END && starts < STARTS_MAX; starts++) {
@@ -405,6 +406,10 @@ static int read_rows(peek *p, error *err)
             return code;
         code = read_over(p, head, head_len, err);
         memory_free(head);
+        if (code == FENEC_CORRUPT && !doubted) {
+            doubted = true; /* the head may have been read amid a write to it */
+            code = FN_END;
+        }
     }
     return code == FN_END ? fail(err, FENEC_IO, "%.900s is written to all the time", p->path) : code;
 }

@@ -161,7 +161,7 @@ static int walk_log(salvage *s, log_look *seen, error *err)
         if (!keep_frame(s, &cap, big32(frame), at))
             rc = fail_memory(err);
         if (big32(frame) == 1) {
-            uint32_t number = big32(frame + 24 + 60);
+            uint32_t number = big32(frame + 24 + STAMP_AT);
             now.first = now.any ? now.first : number;
             now.last = number;
             now.any = true;
@@ -202,20 +202,22 @@ static int open_log(salvage *s, error *err)
     snprintf(name, len, "%s-wal", s->path);
     s->log = open(name, O_RDONLY | O_CLOEXEC);
     memory_free(name);
-    if (s->log < 0)
-        return FENEC_OK;
-    int rc = walk_log(s, &seen, err);
+    int rc = s->log < 0 ? FENEC_OK : walk_log(s, &seen, err);
     if (rc)
         return rc;
     /* A head that is damaged cannot say whose the log is: then it is the file's beside which it stands. */
     bool headed = read_at(s->file, head, sizeof head, 0) && memcmp(head, "SQLite format 3", 16) == 0 &&
                   (big32(head + 68) & ~0xFFu) == APPLICATION_ID;
-    uint32_t own = headed ? big32(head + 60) : 0;
-    if (seen.committed && headed && (!seen.any || own - (seen.first - 1) > seen.last - (seen.first - 1))) {
-        tell_hole(s, NOBODY, false, 0, 0, 0, "the log beside the file belongs to another database and was not used");
+    head_stamp own = headed ? head_stamp_of(head) : (head_stamp){0};
+    if (seen.committed && headed && (!seen.any || !head_fits(&own, seen.first, seen.last))) {
+        tell_hole(s, NOBODY, false, 0, 0, 0,
+                  "the log beside the file belongs to another database or moment and was not used");
         s->frame_count = 0;
         return FENEC_OK;
     }
+    if (!seen.committed && headed && !head_is_whole(&own))
+        tell_hole(s, NOBODY, false, 0, 0, 0,
+                  "it was copied without its log or while it was written: parts of it may be older than others");
     sort_frames(s);
     if (seen.committed && seen.pages > s->pages)
         s->pages = seen.pages;

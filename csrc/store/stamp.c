@@ -9,6 +9,38 @@
 
 #define HEADER_BYTES 100
 
+void mark_put(uint8_t out[MARK_BYTES], uint32_t number)
+{
+    for (int i = 0; i < 4; i++) {
+        out[i] = (uint8_t)(number >> (24 - 8 * i));
+        out[4 + i] = (uint8_t)~out[i];
+    }
+}
+
+head_stamp head_stamp_of(const uint8_t head[100])
+{
+    uint32_t mark = big32(head + MARK_AT);
+    bool marked = big32(head + MARK_AT + 4) == ~mark;
+
+    return (head_stamp){.number = big32(head + STAMP_AT), .marked = marked, .mark = marked ? mark : 0};
+}
+
+bool head_is_whole(const head_stamp *h)
+{
+    return !h->marked || h->mark == h->number;
+}
+
+/* The numbers may wrap: what counts is how far each is from the one before the log. */
+bool head_fits(const head_stamp *h, uint32_t first, uint32_t last)
+{
+    uint32_t before = first - 1, reach = last - before, number = h->number - before;
+    int32_t ahead = h->marked ? (int32_t)(h->mark - h->number) : 0;
+
+    if (number > reach || (ahead > 0 && h->mark - before > reach))
+        return false;
+    return number > 0 || ahead >= 0;
+}
+
 /* A file of a VFS, opened to read. */
 typedef struct source {
     sqlite3_file *file;
@@ -99,7 +131,8 @@ typedef struct log_stamps {
 
 static int foreign_log(const char *name, const char *path, error *err)
 {
-    return fail(err, FENEC_CORRUPT, "%.450s is the log of another database: it does not belong to %.450s",
+    return fail(err, FENEC_CORRUPT,
+                "%.400s is the log of another database, or was copied at another moment: it does not belong to %.400s",
                 name, path);
 }
 
@@ -137,7 +170,7 @@ static int read_log(log_stamps *out, source *f, const char *name, const char *pa
         uint32_t page = big32(frame), commit = big32(frame + 4);
         seen.frames++;
         if (page == 1) {
-            uint32_t number = big32(frame + 24 + 60);
+            uint32_t number = big32(frame + 24 + STAMP_AT);
             if (!seen.any)
                 seen.first = number;
             seen.any = true;
@@ -195,47 +228,101 @@ static int inspect(stamp *out, sqlite3_vfs *vfs, const char *path, const char *l
     code = read_stamps(&log, vfs, log_name, path, err);
     if (code)
         return code;
-    *out = (stamp){.is_new = !exists, .number = big32(header + 60), .log_frames = log.frames};
+    head_stamp head = head_stamp_of(header);
+    *out = (stamp){.is_new = !exists,
+                   .has_journal = journal,
+                   .marked = head.marked,
+                   .number = head.number,
+                   .log_frames = log.frames};
     if (log.frames == 0) {
         /* With a log the file may be behind what its head says, until the log is folded in. */
         if (exists && !journal && memcmp(header + 24, header + 92, 4) == 0 &&
             size / PAGE_BYTES < (sqlite3_int64)big32(header + 28))
             return fail(err, FENEC_CORRUPT, "%.900s is cut short", path);
+        if (exists && !journal && !head_is_whole(&head))
+            return fail(err, FENEC_CORRUPT,
+                        "%.700s was copied without its log, or while it was written: fenec recover exports what it holds",
+                        path);
         return FENEC_OK;
     }
-    /* Differences, because the numbers may wrap. */
-    if (!exists || !log.any || out->number - (log.first - 1) > log.last - (log.first - 1))
+    if (!exists || !log.any || !head_fits(&head, log.first, log.last))
         return foreign_log(log_name, path, err);
     out->number = log.last;
     return check_application(log.application, path, err);
 }
 
-int stamp_read(stamp *out, sqlite3_vfs *vfs, const char *path, error *err)
+/* Of a file and what stands beside it. */
+typedef struct names {
+    char *main, *log, *journal;
+} names;
+
+static void names_clear(names *n)
+{
+    if (n->main)
+        sqlite3_free_filename(n->main);
+    memory_free(n->log);
+    memory_free(n->journal);
+}
+
+static int names_make(names *n, const char *path, error *err)
 {
     size_t len = strlen(path);
-    char *log = memory_alloc(len + sizeof "-wal"), *journal = memory_alloc(len + sizeof "-journal");
-    char *name = NULL;
-    int code = FENEC_OK, has_journal = 0;
 
-    if (!log || !journal) {
-        code = fail_memory(err);
-        goto done;
+    *n = (names){.log = memory_alloc(len + sizeof "-wal"), .journal = memory_alloc(len + sizeof "-journal")};
+    if (n->log && n->journal) {
+        snprintf(n->log, len + sizeof "-wal", "%s-wal", path);
+        snprintf(n->journal, len + sizeof "-journal", "%s-journal", path);
+        /* The name of a main file has to be one that SQLite made: a VFS looks for parameters behind it. */
+        n->main = (char *)sqlite3_create_filename(path, n->journal, n->log, 0, NULL);
     }
-    snprintf(log, len + sizeof "-wal", "%s-wal", path);
-    snprintf(journal, len + sizeof "-journal", "%s-journal", path);
-    /* The name of a main file has to be one that SQLite made: a VFS looks for parameters behind it. */
-    name = (char *)sqlite3_create_filename(path, journal, log, 0, NULL);
-    if (!name) {
-        code = fail_memory(err);
-        goto done;
-    }
-    int rc = vfs->xAccess(vfs, journal, SQLITE_ACCESS_EXISTS, &has_journal);
+    if (n->main)
+        return FENEC_OK;
+    names_clear(n);
+    return fail_memory(err);
+}
+
+int stamp_read(stamp *out, sqlite3_vfs *vfs, const char *path, error *err)
+{
+    int has_journal = 0;
+    names n;
+    int code = names_make(&n, path, err);
+
+    if (code)
+        return code;
+    int rc = vfs->xAccess(vfs, n.journal, SQLITE_ACCESS_EXISTS, &has_journal);
     code = rc ? sqlite_fail(err, rc, NULL, "cannot look for a journal")
-              : inspect(out, vfs, name, log, has_journal != 0, err);
-done:
-    if (name)
-        sqlite3_free_filename(name);
-    memory_free(log);
-    memory_free(journal);
+              : inspect(out, vfs, n.main, n.log, has_journal != 0, err);
+    names_clear(&n);
     return code;
+}
+
+static int write_mark(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, uint32_t number)
+{
+    uint8_t mark[MARK_BYTES];
+    int flags = 0;
+    int rc = vfs->xOpen(vfs, name, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, &flags);
+
+    mark_put(mark, number);
+    if (rc == SQLITE_OK && !(flags & SQLITE_OPEN_READONLY)) {
+        rc = file->pMethods->xWrite(file, mark, MARK_BYTES, MARK_AT);
+        if (rc == SQLITE_OK)
+            rc = file->pMethods->xSync(file, SYNC_HOW);
+    }
+    if (file->pMethods)
+        file->pMethods->xClose(file);
+    return rc;
+}
+
+int stamp_mark(sqlite3_vfs *vfs, const char *path, uint32_t number, error *err)
+{
+    names n;
+    int code = names_make(&n, path, err);
+
+    if (code)
+        return code;
+    sqlite3_file *file = memory_zeroed((size_t)vfs->szOsFile);
+    int rc = file ? write_mark(vfs, n.main, file, number) : SQLITE_NOMEM;
+    memory_free(file);
+    names_clear(&n);
+    return rc ? sqlite_fail(err, rc, NULL, "cannot write to the file") : FENEC_OK;
 }

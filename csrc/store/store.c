@@ -220,7 +220,8 @@ static int open_writer(store *s, const stamp *found, error *err)
         return fail(err, FENEC_IO, "no permission to write %.900s", s->path);
     s->log_frames = found->log_frames;
     s->stamp = found->number;
-    s->stamp_due = found->log_frames == 0;
+    s->stamped = s->stamp_due = found->log_frames == 0;
+    s->begun = s->whole = s->stamp; /* as far as the file itself goes; with a log another stamp comes before a fold */
     s->checkpoint_frames = LOG_BYTES / FRAME_BYTES;
     s->spills = true;
     code = read_number(s, "pragma page_count", &pages, err);
@@ -241,6 +242,32 @@ static int open_writer(store *s, const stamp *found, error *err)
     if (rc == SQLITE_OK)
         log_view_open(s);
     return rc ? fail_open(s, rc, err) : FENEC_OK;
+}
+
+/* Makes a new file, or has SQLite roll one back whose making was cut short, and marks one that has no mark: before
+ * the writer's connection, which keeps page 1 as it first read it. */
+static int prepare_file(store *s, stamp *found, error *err)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(s->vfs);
+    int64_t pages;
+    int code = FENEC_OK;
+
+    if (found->log_frames > 0)
+        return FENEC_OK;
+    if (found->is_new || found->has_journal) {
+        code = conn_open(&s->writer, s, CONN_WRITER, found->is_new, err);
+        if (code == FENEC_OK)
+            code = read_number(s, "pragma page_count", &pages, err);
+        if (code == FENEC_OK && pages == 0)
+            code = create_tables(s, err);
+        if (code)
+            return code; /* store_open closes it */
+        conn_close(&s->writer);
+        code = stamp_read(found, vfs, s->path, err);
+    }
+    if (code == FENEC_OK && !found->marked && found->log_frames == 0)
+        code = stamp_mark(vfs, s->path, found->number, err);
+    return code;
 }
 
 static int open_file(store *s, const store_options *options, error *err)
@@ -264,6 +291,8 @@ static int open_file(store *s, const store_options *options, error *err)
         code = check_kind(s->path, err);
     if (code == FENEC_OK)
         code = stamp_read(&found, sqlite3_vfs_find(s->vfs), s->path, err);
+    if (code == FENEC_OK)
+        code = prepare_file(s, &found, err);
     return code ? code : open_writer(s, &found, err);
 }
 
@@ -284,8 +313,6 @@ int store_open(store **out, const store_options *options, error *err)
         *out = s;
         return FENEC_OK;
     }
-    if (s->writer.db)
-        sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     conn_close(&s->writer);
     lockfile_close(s->lock);
     store_destroy(s);
@@ -313,10 +340,10 @@ static int close_file(store *s, error *err)
     while (s->syncing) /* a leader still has the log in its hands */
         condition_wait(&s->moved, &s->durable);
     lock_leave(&s->durable);
-    /* The writer goes last: with the last connection SQLite folds the log in, which only a sound log may
-     * be. What recovery makes of another one is decided by checksums, at the next open. */
-    if (code)
-        sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    /* The writer goes last: with the last connection SQLite takes the log away, which only one may be that was
+     * folded in whole. What recovery makes of another one is decided by checksums, at the next open. */
+    if (code == FENEC_OK)
+        sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     pool_free(s);
     conn_close(&s->writer);
     lockfile_close(s->lock);

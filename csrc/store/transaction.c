@@ -72,6 +72,11 @@ int transaction_begin(store *s, error *err)
 {
     int rc = transaction_settle(s);
 
+    if (rc == SQLITE_OK && s->mark_due) {
+        rc = mark_whole(s);
+        if (rc)
+            return sqlite_fail(err, rc, NULL, "cannot write to the file");
+    }
     if (rc == SQLITE_OK)
         rc = conn_step(&s->writer, FIXED_BEGIN_WRITE, NULL);
     if (rc)
@@ -143,6 +148,8 @@ int transaction_land(store *s, error *err)
         s->stamp++;
         s->stamp_due = false;
     }
+    if (s->log_moved)
+        s->stamped = raise;
     bool changed = s->transaction.changed;
     s->transaction.made_tables = false; /* they stay */
     transaction_over(s);
@@ -151,6 +158,18 @@ int transaction_land(store *s, error *err)
         durable_land(s, &ticket);
     }
     return FENEC_OK;
+}
+
+int transaction_stamp(store *s, error *err)
+{
+    if (s->memory || s->stamped)
+        return FENEC_OK;
+    int code = transaction_begin(s, err);
+    if (code)
+        return code;
+    s->stamp_due = true;
+    s->transaction.changed = true;
+    return transaction_land(s, err);
 }
 
 int transaction_flush(store *s, error *err)
