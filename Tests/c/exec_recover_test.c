@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "check_bed.h"
+#include "damage.h"
 #include "exec/recover.h"
 
 #define PAGE 4096
@@ -365,11 +366,11 @@ static void damage(uint8_t *bytes, size_t *len, uint64_t *random)
     }
 }
 
-TEST(check_and_recover_survive_damage_at_random)
+static void survive(bool of_pages, long rounds)
 {
-    char file[400], from[400], to[400];
+    char file[400], from[400], to[400], how[160] = "";
     uint64_t random = test_seed() ^ 0xDA3A6E;
-    long rounds = test_scale(200, 5000), opened = 0, found = 0, exported = 0, whole = 0;
+    long opened = 0, found = 0, exported = 0, whole = 0;
     size_t sound_len;
     outcome o;
 
@@ -382,18 +383,21 @@ TEST(check_and_recover_survive_damage_at_random)
         database *d = NULL;
         error err;
         memcpy(bytes, sound, len);
-        damage(bytes, &len, &random);
+        if (of_pages)
+            damage_pages(bytes, len, (int)(i % DAMAGE_KINDS), &random, how);
+        else
+            damage(bytes, &len, &random);
         write_file(file, bytes, len);
         error_init(&err);
 
         recover_file(&o, file, to);
         if (o.code != FENEC_OK && o.code != FENEC_CORRUPT)
-            test_failed(__FILE__, __LINE__, "round %ld: recover %d: %s", i, o.code, o.err.message);
+            test_failed(__FILE__, __LINE__, "round %ld, %s: recover %d: %s", i, how, o.code, o.err.message);
         if (o.code == FENEC_OK) {
             exported++;
             whole += o.report.lost == 0;
             if (strstr((char *)o.lines.bytes, "in the new file"))
-                test_failed(__FILE__, __LINE__, "round %ld: %.900s", i, (char *)o.lines.bytes);
+                test_failed(__FILE__, __LINE__, "round %ld, %s: %.900s", i, how, (char *)o.lines.bytes);
             if (o.report.lost == 0) {
                 database *a = check_open(from, 0), *b = check_open(to, 0);
                 same_answers(a, b, "recovered, nothing lost", i);
@@ -408,7 +412,7 @@ TEST(check_and_recover_survive_damage_at_random)
             opened++;
             check_lines_of(d, &l);
             if (l.code)
-                test_failed(__FILE__, __LINE__, "round %ld: check %d: %.300s", i, l.code, (char *)l.text.bytes);
+                test_failed(__FILE__, __LINE__, "round %ld, %s: check %d: %.300s", i, how, l.code, (char *)l.text.bytes);
             found += l.report.findings > 0;
             if (l.report.findings == 0) {
                 database *a = check_open(from, 0);
@@ -429,4 +433,14 @@ TEST(check_and_recover_survive_damage_at_random)
     free(bytes);
     printf("  %ld damaged files: %ld opened, check found something in %ld; recover exported %ld, %ld of them whole\n", rounds,
            opened, found, exported, whole);
+}
+
+TEST(check_and_recover_survive_damage_at_random)
+{
+    survive(false, test_scale(200, 5000));
+}
+
+TEST(check_and_recover_survive_damage_of_what_holds_pages_together)
+{
+    survive(true, test_scale(120, 5000));
 }

@@ -15,6 +15,12 @@ enum { STEPS_MAX = 120, SLOTS = 12 /* documents to a segment of a text index */ 
 
 /* ---- the script ---- */
 
+#if FENEC_ICU
+#define COLLATED " collate und"
+#else
+#define COLLATED
+#endif
+
 static const char shape[] =
     "create collection doc (title text @text, h text @hash, u text @unique, n int @sorted, t timestamp @ttl(36500d), "
     "loc geo @geo, e vector<3> @hnsw(l2), s sparse<16> @inverted, tags [text] @hash, body text, old int, meta json)";
@@ -85,11 +91,20 @@ static const step script[] = {
     {STEP_QUERY, "put doc {id: 3, title: \"in the place of another\", u: \"two and a half\", n: 1}", NULL, false},
     {STEP_QUERY, "del part where n = 3; put part {doc_id: 3, name: \"r\", n: 4}; del more where id = 1", NULL, false},
     {STEP_QUERY, "drop collection more", NULL, false},
+    {STEP_QUERY,
+     "create collection kin (a text @text(prefix=4, prefix_min=2, chars), b text" COLLATED " @sorted, vi vector<8> "
+     "@hnsw(cosine, quant=int8), vb vector<64> @hnsw(cosine, quant=bit), vh vector<4, f16> @hnsw(dot), c int @unique)",
+     NULL, false},
+    {STEP_QUERY, "put kin $1", "[%K]", false},
+    {STEP_QUERY, "set kin {a: \"swan\", b: \"Zebra\", vi: [1, 0, 0, 0, 0, 0, 0, 1]} where id in [2, 5, 9]; del kin where id = 7",
+     NULL, false},
     {STEP_QUERY, "put log $1", "[%M]", false},
     {STEP_QUERY, "del log where id < 9", NULL, false},
     {STEP_QUERY, "compact log; put part {doc_id: 4, name: \"last\", n: 5}", NULL, false},
     {STEP_CHECKPOINT, NULL, NULL, false},
 };
+
+#define SIXTEEN "1, -2, 3, -1, 0, 2, -3, 1, 1, 4, -4, 2, -1, 0, 3, -2"
 
 /* Each with the same question asked so that no index can help (NULL: there is no such). */
 static const struct {
@@ -124,6 +139,14 @@ static const struct {
     {"get doc select id near s \"{1:1,2:1,7:3,16:0.1}/16\" limit 9", NULL},
     {"get more select id near z \"{1:1,9:2}/9\" limit 9", NULL},
     {"get more select id near g [0, 0] limit 9", NULL},
+    {"get kin", NULL},
+    {"get kin select id match a \"swa\" limit 40", NULL},
+    {"get kin select id match a \"\u9752\" limit 40", NULL},
+    {"get kin select id, b order b limit 30", "get kin select id, b order b, id limit 30"},
+    {"get kin select id where c = 12", "get kin select id where c + 0 = 12"},
+    {"get kin select id near vi [1, 2, 0, 0, 1, 0, 0, 0] exact limit 9", NULL},
+    {"get kin select id near vb [" SIXTEEN ", " SIXTEEN ", " SIXTEEN ", " SIXTEEN "] exact limit 9", NULL},
+    {"get kin select id near vh [1, 0.5, 0, 2] limit 40", NULL},
     {"get doc select id lookup part on doc_id select name, n", NULL},
     {"get part select name where n >= 2 and n < 9", "get part select name where n + 0 >= 2 and n + 0 < 9"},
     {"get part select id where name = \"q\"", "get part select id where lower(name) = \"q\""},
@@ -157,7 +180,7 @@ static void add(text *t, const char *format, ...)
     t->len += (size_t)len;
 }
 
-/* A text of over 1 KiB, twenty texts, eighteen documents. */
+/* A text of over 1 KiB, twenty texts, eighteen and thirty documents. */
 static void expand(text *t, char what)
 {
     switch (what) {
@@ -172,6 +195,19 @@ static void expand(text *t, char what)
             add(t, "%s{\"what\":\"w%d w%d hill w%d\"}", i ? "," : "", i % 7, i * 3 % 11, what == 'M' ? i : 100 + i);
         add(t, "]");
         break;
+    case 'K': {
+        uint64_t random = 5;
+        add(t, "[");
+        for (int i = 0; i < 30; i++) {
+            add(t, "%s{\"a\":\"%s w%d \u9752\u5c9b%s\",\"b\":\"%c%d\",\"c\":%d,\"vi\":[%d,%d,1,0,%d,0,0,2],\"vh\":[%d,1,0.5,%d]", i ? "," : "",
+                i % 3 ? "swan" : "swallow", i, i % 2 ? "\u6e2f" : "", "aBcD"[i % 4], i % 7, i * 3, i % 5, i % 7, i % 3, i % 4, i % 6);
+            for (int k = 0; k < 64; k++)
+                add(t, "%s%d", k ? "," : ",\"vb\":[", (int)(test_random(&random) % 9) - 4);
+            add(t, "]}");
+        }
+        add(t, "]");
+        break;
+    }
     case 'D':
         add(t, "[");
         for (int i = 0; i < 18; i++)

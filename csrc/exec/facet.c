@@ -354,6 +354,8 @@ static int leap(walk *w, error *err)
 
     if (rc)
         return rc;
+    if (n < ALIKE) /* so many were met: starting anew would meet them again */
+        return fail(err, FENEC_CORRUPT, "an index of `%s` is out of order", w->of->name);
     w->alike = (uint64_t)n;
     rc = pass_key(w, err);
     if (!rc)

@@ -57,8 +57,9 @@ struct text_merge {
     buffer bytes;
     waiting *rows;
     size_t row_count, row_cap;
-    /* What is to be cleaned: segments whose rows go. */
+    /* What is to be cleaned: segments whose rows go, and the first id of its rows that may be left. */
     uint32_t clean_at;
+    int64_t clean_from;
 };
 
 /* ---- choosing ---- */
@@ -588,29 +589,32 @@ void text_merge_landed(text_merge *m)
 
 /* ---- cleaning ---- */
 
-/* Deletes rows of a segment, a few at a time. FN_END: it has none. */
-static int clean(uint32_t index, uint32_t number, conn *c, error *err)
+/* Deletes rows of a segment, a few at a time. FN_END: it has none. Each time it begins above those of the time
+ * before: rows that do not go, the table being damaged, are not met for ever. */
+static int clean(text_merge *m, uint32_t number, conn *c, error *err)
 {
-    int64_t low = segment_row_id(number, SEGMENT_HEAD, 0), high = low + UINT32_MAX, id = 0;
+    const int64_t first = segment_row_id(number, SEGMENT_HEAD, 0);
+    int64_t low = m->clean_from ? m->clean_from : first, id = 0;
     const uint8_t *bytes;
     cursor cur = {0};
     size_t len;
-    int count = 0, rc = cursor_rows(&cur, c, table_search(index), low, high, false, err);
+    int count = 0, rc = cursor_rows(&cur, c, table_search(m->index), low, first + UINT32_MAX, false, err);
 
     while (!rc && count < CLEAN_ROWS && (rc = cursor_next_row(&cur, &id, &bytes, &len, err)) == FENEC_OK)
         count++;
     cursor_close(&cur);
     if (rc && rc != FN_END)
         return rc;
-    return count ? rows_delete_range(c, table_search(index), low, id, err) : FN_END;
+    m->clean_from = count ? id + 1 : 0;
+    return count ? rows_delete_range(c, table_search(m->index), low, id, err) : FN_END;
 }
 
 int text_merge_clean(text_merge *m, conn *c, error *err)
 {
     if (!m->landed)
-        return clean(m->index, m->number, c, err);
+        return clean(m, m->number, c, err);
     while (m->clean_at < m->source_count) {
-        int rc = clean(m->index, m->sources[m->clean_at].s->number, c, err);
+        int rc = clean(m, m->sources[m->clean_at].s->number, c, err);
         if (rc != FN_END)
             return rc;
         m->clean_at++;

@@ -20,6 +20,7 @@ typedef struct key_copy {
 
 struct backward {
     statement *of_key; /* NULL, or at the ids of `key`, up */
+    bool of_some;      /* it gave one */
     table t;
     key_copy key;  /* of the ids below */
     key_copy next; /* of the entry the walk stands on */
@@ -191,6 +192,20 @@ static int walk_down(cursor *cur, error *err)
     return key_set(&b->next, key, (size_t)sqlite3_column_bytes(st, 1)) ? FENEC_OK : fail_memory(err);
 }
 
+static int fail_order(error *err)
+{
+    return fail(err, FENEC_CORRUPT, "an index of the file is out of order");
+}
+
+/* How the entry the walk stands on compares with b->key. */
+static int order_next(const struct backward *b)
+{
+    size_t len = b->next.len < b->key.len ? b->next.len : b->key.len;
+    int order = len ? memcmp(b->next.bytes, b->key.bytes, len) : 0;
+
+    return order ? order : (b->next.len > b->key.len) - (b->next.len < b->key.len);
+}
+
 /* Reads the ids of b->key upwards instead of turning them around. */
 static int read_key_up(cursor *cur, error *err)
 {
@@ -198,6 +213,7 @@ static int read_key_up(cursor *cur, error *err)
     int code = open_statement(cur->c, ENTRIES_OF_KEY, b->t, &b->of_key, err);
 
     b->count = 0;
+    b->of_some = false;
     if (code || !b->of_key)
         return code;
     int rc = statement_bind(b->of_key, 1, b->key.bytes, b->key.len);
@@ -223,10 +239,12 @@ static int walk_below_key(cursor *cur, error *err)
 
     let_go(cur->c, &cur->statement);
     int code = open_range(cur, ENTRIES_DOWN, b->t, &below, err);
-    return code ? code : walk_down(cur, err);
+    if (code == FENEC_OK)
+        code = walk_down(cur, err);
+    return code == FENEC_OK && b->has_next && order_next(b) >= 0 ? fail_order(err) : code;
 }
 
-/* Collects the ids of the key the walk stands on. */
+/* Collects the ids of the key the walk stands on. What does not go down is damage, and could be walked for ever. */
 static int collect_key(cursor *cur, error *err)
 {
     struct backward *b = cur->backward;
@@ -240,9 +258,12 @@ static int collect_key(cursor *cur, error *err)
             return read_key_up(cur, err);
         b->ids[b->count++] = b->next_id;
         code = walk_down(cur, err);
-        if (code || !b->has_next || b->next.len != b->key.len)
+        if (code || !b->has_next)
             return code;
-        if (memcmp(b->next.bytes, b->key.bytes, b->key.len) != 0)
+        int order = order_next(b);
+        if (order > 0 || (order == 0 && b->next_id >= b->ids[b->count - 1]))
+            return fail_order(err);
+        if (order < 0)
             return FENEC_OK;
     }
 }
@@ -256,11 +277,12 @@ static int step_down(cursor *cur, int64_t *id, const uint8_t **key, size_t *len,
         int code = statement_step(cur->c, b->of_key, "cannot read on", err);
         if (code == FENEC_OK) {
             *id = sqlite3_column_int64(b->of_key->prepared, 0);
+            b->of_some = true;
             goto found;
         }
         let_go(cur->c, &b->of_key);
         if (code == FN_END)
-            code = walk_below_key(cur, err);
+            code = b->of_some ? walk_below_key(cur, err) : fail_order(err);
         if (code)
             return code;
     } else if (b->count == 0 && !b->has_next && !b->ended) {

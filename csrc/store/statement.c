@@ -155,7 +155,7 @@ static int prepare(conn *c, statement *st, bool make, error *err)
 
     sqlite3_finalize(st->prepared);
     st->prepared = NULL;
-    st->schema = -1;
+    st->schema = SCHEMA_NONE;
     table_name(name, st->t);
     if (st->operation == JOINED_OF_KEY || st->operation == JOINED_FROM_KEY)
         joined_sql(sql, st->operation, name, st->t.field);
@@ -235,7 +235,7 @@ int statement_find(conn *c, unsigned operation, table t, bool make, statement **
             return fail_memory(err);
         st->operation = operation;
         st->t = t;
-        st->schema = -1;
+        st->schema = SCHEMA_NONE;
         st->next = *bucket;
         *bucket = st;
         all->count++;

@@ -43,12 +43,14 @@ enum {
     OPERATIONS = ENTRIES_COUNT_SOME + 9
 };
 
+#define SCHEMA_NONE INT64_MIN /* no number that a file's head can hold */
+
 typedef struct statement {
     struct statement *next; /* of its bucket */
     sqlite3_stmt *prepared; /* NULL: the table is missing */
     unsigned operation;
     table t;
-    int64_t schema;
+    int64_t schema; /* SCHEMA_NONE: not prepared for any yet */
     bool busy;     /* a cursor's */
     uint64_t used; /* statements.uses at its last use */
     uint8_t *copy; /* bytes handed out that must outlive the step */
