@@ -3,7 +3,7 @@
  * Each line has its target. Works through fenec.h.
  *
  *   concurrency [rows [part]]   rows of the large collection, 1000000 without; one part: durable, memory, reads,
- *                               get, checkpoints, builds, compaction, opens */
+ *                               get, checkpoints, builds, compaction, drop, opens */
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -195,6 +195,32 @@ static void *write_on(void *argument)
     return NULL;
 }
 
+/* Blocks that give a document the `twin` of another for a moment. */
+static void *clash_on(void *argument)
+{
+    worker *w = argument;
+    char params[64];
+    double start = now_us();
+
+    while (!atomic_load(w->stop)) {
+        double wait = start + w->every_us * (double)w->done - now_us();
+        if (wait > 0)
+            usleep((useconds_t)wait + 1);
+        long a = (long)(draw(&w->state) % (uint64_t)rows) + 1, b = (long)(draw(&w->state) % (uint64_t)rows) + 1;
+        int len = snprintf(params, sizeof params, "[%ld,%ld]", a, b);
+        double begun = now_us();
+        char *out;
+        /* Refused as soon as the index is there. */
+        int code = fenec_query(w->h, (const uint8_t *)"set item {twin: $2} where id = $1; set item {twin: $1} where id = $1", 68,
+                               (const uint8_t *)params, (size_t)len, NULL, 0, &out, NULL);
+        must(code == FENEC_OK || code == FENEC_DUPLICATE, out);
+        fenec_free_string(out);
+        times_add(&w->took, now_us() - begun);
+        w->done++;
+    }
+    return NULL;
+}
+
 static void *put_on(void *argument)
 {
     worker *w = argument;
@@ -295,16 +321,16 @@ static void fill(uint64_t h, long count)
     uint64_t state = 1;
 
     must(params != NULL, "memory");
-    run(h, "create collection item (n int, grp int, price float, name text, s text, g geo, v vector<8>, z sparse<999>)");
+    run(h, "create collection item (n int, code int, twin int, grp int, price float, name text, s text, g geo, v vector<8>, z sparse<999>)");
     for (long i = 0; i < count;) {
         size_t len = (size_t)sprintf(params, "[[");
         for (int k = 0; k < 1000 && i < count; k++, i++) {
             uint64_t r = draw(&state), q = draw(&state);
             len += (size_t)sprintf(
                 params + len,
-                "%s{\"n\":%lu,\"grp\":%lu,\"price\":%.2f,\"name\":\"name %lu\",\"s\":\"%s %s word%lu\",\"g\":[%.4f,%.4f],"
+                "%s{\"n\":%lu,\"code\":%ld,\"twin\":%ld,\"grp\":%lu,\"price\":%.2f,\"name\":\"name %lu\",\"s\":\"%s %s word%lu\",\"g\":[%.4f,%.4f],"
                 "\"v\":[%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu],\"z\":\"{%lu:0.5,%lu:0.25}/999\"}",
-                k ? "," : "", r % 1000000, r % 100, (double)(r % 10000) / 100, r % 50000, words[r % 8], words[q % 8],
+                k ? "," : "", r % 1000000, i + 1, i + 1, r % 100, (double)(r % 10000) / 100, r % 50000, words[r % 8], words[q % 8],
                 q % 5000, (double)(q % 3600000) / 10000 - 180, (double)(r % 1600000) / 10000 - 80, r & 7, r >> 3 & 7,
                 r >> 6 & 7, r >> 9 & 7, q & 7, q >> 3 & 7, q >> 6 & 7, q >> 9 & 7, 1 + r % 499, 500 + q % 499);
         }
@@ -427,14 +453,15 @@ static void bench_beside_compaction(uint64_t h)
 
 static void bench_builds(uint64_t h)
 {
-    static const char *const indexes[] = {"n) @sorted", "name) @hash", "g) @geo", "z) @inverted", "s) @text", "v) @hnsw(l2)"};
+    static const char *const indexes[] = {"n) @sorted", "name) @hash",  "code) @unique", "g) @geo",
+                                          "z) @inverted", "s) @text", "v) @hnsw(l2)",  "code) @unique"};
     char text[100];
 
     heading("A durable put of 500/s beside a build over all rows");
-    for (int i = -1; i < 6; i++) {
+    for (int i = -1; i < 8; i++) {
         _Atomic(bool) stop = false;
         worker w = {.every_us = 2000, .timed = true};
-        begin(&w, write_on, h, &stop, 4);
+        begin(&w, i == 3 ? clash_on : write_on, h, &stop, 4);
         double start = now_us();
         if (i < 0) {
             usleep(2000000);
@@ -448,6 +475,51 @@ static void bench_builds(uint64_t h)
         pthread_join(w.thread, NULL);
         times_line(text, &w.took, AT_MOST, 20);
     }
+}
+
+/* ---- a writer beside a drop ---- */
+
+static void *small_on(void *argument)
+{
+    worker *w = argument;
+    double start = now_us();
+
+    while (!atomic_load(w->stop)) {
+        double wait = start + w->every_us * (double)w->done - now_us();
+        if (wait > 0)
+            usleep((useconds_t)wait + 1);
+        double begun = now_us();
+        run(w->h, "put beside {n: 7}");
+        times_add(&w->took, now_us() - begun);
+        w->done++;
+    }
+    return NULL;
+}
+
+/* The large collection goes: the last part. */
+static void bench_drop(uint64_t h)
+{
+    static const char *const indexes[] = {"n) @sorted", "name) @hash", "code) @unique", "g) @geo", "s) @text", "v) @hnsw(l2)"};
+    _Atomic(bool) stop = false;
+    worker w = {.every_us = 2000, .timed = true};
+    char text[100];
+
+    for (int i = 0; i < 6; i++) {
+        snprintf(text, sizeof text, "create index if not exists on item (%s", indexes[i]);
+        run(h, text);
+    }
+    run(h, "create collection beside (n int)");
+    fenec_checkpoint(h, NULL, NULL);
+    heading("A durable put of 500/s to another collection beside a drop of all rows and their indexes");
+    begin(&w, small_on, h, &stop, 4);
+    usleep(500000);
+    double start = now_us();
+    run(h, "drop collection item");
+    line("the drop itself", "ms", (now_us() - start) / 1000, NO_TARGET, 0);
+    usleep(3000000);
+    atomic_store(&stop, true);
+    pthread_join(w.thread, NULL);
+    times_line("put", &w.took, NO_TARGET, 0);
 }
 
 /* ---- the longest a writer waits for a checkpoint ---- */
@@ -636,7 +708,8 @@ static const struct {
              {"get", bench_beside_aggregate},
              {"checkpoints", bench_checkpoints},
              {"builds", bench_builds},
-             {"compaction", bench_beside_compaction}};
+             {"compaction", bench_beside_compaction},
+             {"drop", bench_drop}};
 
 static bool wanted(const char *only, const char *part)
 {

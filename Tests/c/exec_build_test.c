@@ -1,5 +1,6 @@
 /* Indexes of every kind that are built beside writers. */
 #include "base/thread.h"
+#include "check_bed.h"
 #include "exec/build.h"
 #include "exec_bed.h"
 
@@ -151,4 +152,109 @@ TEST(an_index_of_every_kind_is_built_from_many_runs)
     build_beside("build-runs.fenec", 0, 8 * 1024);
     for (long round = 0; round < test_scale(3, 60); round++)
         build_beside(NULL, 0, (size_t)1024 << round % 8);
+}
+
+/* ---- @unique beside writers whose values clash ---- */
+
+enum { CODES = 4000 };
+
+typedef enum clash {
+    CLASH_IN_BLOCK, /* gone by the end of its block */
+    CLASH_BETWEEN,  /* gone with the next block */
+    CLASH_FOR_GOOD  /* the first that is not refused stays */
+} clash;
+
+typedef struct clashing {
+    thread thread;
+    database *d;
+    clash kind;
+    _Atomic(bool) stop;
+    uint64_t random;
+    long blocks, landed, strange;
+} clashing;
+
+static void write_clashes(void *argument)
+{
+    clashing *w = argument;
+    char text[200];
+
+    while (!atomic_load(&w->stop) && !(w->kind == CLASH_FOR_GOOD && w->landed)) {
+        int a = (int)(test_random(&w->random) % CODES) + 1, b = a % CODES + 1;
+        int len = sprintf(text, "set t {code: %d} where id = %d", b, a);
+        if (w->kind == CLASH_IN_BLOCK)
+            sprintf(text + len, "; set t {code: %d} where id = %d", a, a);
+        int code = run_quietly(w->d, text);
+        w->landed += code == FENEC_OK;
+        w->strange += code != FENEC_OK && code != FENEC_DUPLICATE;
+        w->blocks++;
+        if (w->kind == CLASH_BETWEEN) {
+            sprintf(text, "set t {code: %d} where id = %d", a, a);
+            w->strange += run_quietly(w->d, text) != FENEC_OK;
+        }
+    }
+}
+
+/* The build's answer, and how many clashes landed. */
+static int build_unique(clash kind, uint64_t seed, long *landed)
+{
+    clashing w = {.kind = kind, .random = seed};
+    size_t before = atomic_load(&build_run_bytes);
+    char text[100];
+    bed b;
+
+    bed_open(&b);
+    bed_do(&b, "create collection t (code int)");
+    for (int id = 1; id <= CODES; id++) {
+        sprintf(text, "put t {code: %d}", id);
+        bed_do(&b, text);
+    }
+    atomic_store(&build_run_bytes, 2048);
+    w.d = b.d;
+    CHECK(thread_start(&w.thread, write_clashes, &w));
+    int code = bed_run(&b, "create index on t (code) @unique", NULL, NULL, 0);
+    atomic_store(&w.stop, true);
+    thread_join(&w.thread);
+    atomic_store(&build_run_bytes, before);
+    CHECK_INT(w.strange, 0);
+    if (code == FENEC_OK) {
+        CHECK_CODE(&b, "set t {code: 8} where id = 7", FENEC_DUPLICATE);
+        CHECK_ROWS(&b, "get t where code = 9 select id", "{\"id\":9}");
+    } else {
+        CHECK_INT(code, FENEC_DUPLICATE);
+        CHECK(strstr(b.answer, "cannot be unique") != NULL);
+        /* Nothing is left of it: another one may be made. */
+        CHECK_CODE(&b, "create index on t (code) @hash", FENEC_OK);
+    }
+    check_is_quiet(b.d, "after the build");
+    bed_close(&b);
+    *landed = w.landed;
+    return code;
+}
+
+TEST(clashes_within_blocks_do_not_fail_the_build_of_a_unique_index)
+{
+    uint64_t random = test_seed();
+    long landed, all = 0;
+
+    for (long i = test_scale(5, 100); i > 0; i--) {
+        CHECK_INT(build_unique(CLASH_IN_BLOCK, test_random(&random), &landed), FENEC_OK);
+        all += landed;
+    }
+    printf("    beside %ld blocks with a clash\n", all);
+}
+
+TEST(clashes_that_land_fail_the_build_of_a_unique_index_or_are_refused_after_it)
+{
+    uint64_t random = test_seed();
+    long landed, failed = 0;
+
+    for (long i = test_scale(5, 100); i > 0; i--)
+        failed += build_unique(CLASH_BETWEEN, test_random(&random), &landed) == FENEC_DUPLICATE;
+    for (long i = test_scale(5, 100); i > 0; i--) {
+        int code = build_unique(CLASH_FOR_GOOD, test_random(&random), &landed);
+        /* One of the two comes first, and the other is refused. */
+        CHECK_INT(code, landed ? FENEC_DUPLICATE : FENEC_OK);
+        failed += code == FENEC_DUPLICATE;
+    }
+    printf("    %ld builds failed\n", failed);
 }

@@ -23,7 +23,7 @@ typedef struct build {
     int64_t to;
     bool by_key;
     id_set touched;
-    bool clash; /* a writer put a second id under a key of what is to be @unique: look at all keys */
+    id_set clashes; /* put by writers under a key of what is to be @unique that another id had: to be looked at again */
     struct build *next;
 } build;
 

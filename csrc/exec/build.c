@@ -32,6 +32,10 @@ typedef struct building {
     size_t next;     /* of the run */
     int64_t read_to; /* documents up to that id are gathered */
     bool all_read;
+
+    /* Of the mark's clashes those that are being looked at: from `suspect` on in its table. */
+    id_set suspects;
+    size_t suspect;
 } building;
 
 static void unlink_mark(building *u)
@@ -40,6 +44,7 @@ static void unlink_mark(building *u)
         if (*at == u->mark) {
             *at = u->mark->next;
             id_set_clear(&u->mark->touched);
+            id_set_clear(&u->mark->clashes);
             memory_free(u->mark);
             u->mark = NULL;
             return;
@@ -106,13 +111,46 @@ static int put_gathered(building *u, block *b, const collection *of, const catal
     return rc;
 }
 
+/* Looks again at documents that writers put under a key of others. Where two still hold the value, they hold it in
+ * what has landed: there is no such index. The last block has looked at all, so that what it lets be is unique. */
+static int look_again(building *u, block *b, const collection *of, const catalog_index *x, int64_t *rows, error *err)
+{
+    int rc = FENEC_OK;
+
+    while (rc == FENEC_OK && *rows > 0) {
+        if (u->suspect == u->suspects.cap) {
+            if (u->mark->clashes.count == 0)
+                break;
+            id_set_clear(&u->suspects);
+            u->suspects = u->mark->clashes;
+            u->suspect = 0;
+            u->mark->clashes = (id_set){0};
+        }
+        int64_t id = u->suspects.at[u->suspect++];
+        if (id) {
+            rc = index_check_document(b->c, of, x, id, err);
+            --*rows;
+        }
+    }
+    return rc;
+}
+
+static bool is_suspicious(const building *u)
+{
+    return u->mark && (u->suspect < u->suspects.cap || u->mark->clashes.count > 0);
+}
+
 /* As many entries as a block may write. *to is the mark's next one. */
 static int fill(building *u, block *b, const collection *of, const catalog_index *x, int64_t *to, bool *done,
                 error *err)
 {
-    int64_t rows = u->rows ? u->rows : ROWS_FIRST, start = clock_monotonic_us();
-    int rc = u->mark && u->mark->by_key ? put_gathered(u, b, of, x, rows, done, err)
-                                        : index_fill(b, of, x, to, rows, done, err);
+    int64_t rows = u->rows ? u->rows : ROWS_FIRST, left = rows, start = clock_monotonic_us();
+    int rc = is_suspicious(u) ? look_again(u, b, of, x, &left, err) : FENEC_OK;
+
+    if (rc == FENEC_OK)
+        rc = u->mark && u->mark->by_key ? put_gathered(u, b, of, x, left, done, err)
+                                        : index_fill(b, of, x, to, left, done, err);
+    *done &= rc == FENEC_OK && !is_suspicious(u);
     int64_t took = clock_monotonic_us() - start;
 
     if (took > BLOCK_US)
@@ -128,12 +166,7 @@ static int finish(building *u, block *b, const collection *of, error *err)
 {
     const catalog_index *x = collection_index_numbered(of, u->index);
     catalog *next;
-    int rc = FENEC_OK;
-
-    if (u->mark && u->mark->clash)
-        rc = index_check_unique(b->c, of, x, err);
-    if (rc == FENEC_OK)
-        rc = search_built(b, of, x, err);
+    int rc = search_built(b, of, x, err);
     if (rc == FENEC_OK)
         rc = catalog_index_ready(b->cat, b->c, of, u->index, &next, err);
     if (rc != FENEC_OK)
@@ -266,6 +299,7 @@ int build_run(writer *w, const stmt *s, scratch *memory, buffer *out, uint64_t *
             abandon(&u);
     }
     entry_run_clear(&u.run);
+    id_set_clear(&u.suspects);
     return rc;
 }
 
@@ -350,6 +384,7 @@ int build_unbuilt(writer *w, uint32_t of, uint32_t index, scratch *memory, error
     if (rc != FENEC_OK)
         give_up(&u);
     entry_run_clear(&u.run);
+    id_set_clear(&u.suspects);
     return rc;
 }
 

@@ -280,9 +280,9 @@ int row_keys_apply(const row_keys *k, block *b, int64_t id, error *err)
         if (rc == FENEC_OK && p->gets && beside && x->spec.kind == INDEX_UNIQUE) {
             int64_t other;
             rc = entries_first(b->c, t, bytes + p->gets_at, p->gets_len, 0, &other, err);
-            if (rc == FENEC_OK)
-                beside->clash = true;
-            else if (rc == FN_END)
+            if (rc == FENEC_OK && !id_set_add(&beside->clashes, id))
+                return fail_memory(err);
+            if (rc == FN_END)
                 rc = FENEC_OK;
         }
         if (rc == FENEC_OK && p->gets)
@@ -449,8 +449,8 @@ int index_put(block *b, const collection *of, const catalog_index *x, const uint
     return touched ? put_current(b, of, x, id, err) : entries_put(b->c, t, key, len, id, err);
 }
 
-/* A key with two ids: whether their values are equal too. */
-static int judge_tie(conn *c, const collection *of, const catalog_index *x, int64_t id, arena *a, error *err)
+/* Whether a document's value is another's too. FN_END: it is not there. */
+static int judge(conn *c, const collection *of, const catalog_index *x, int64_t id, arena *a, error *err)
 {
     int64_t other;
     buffer key;
@@ -459,9 +459,6 @@ static int judge_tie(conn *c, const collection *of, const catalog_index *x, int6
     row r;
     int rc = row_find(&r, c, of->number, id, err);
 
-    if (rc == FN_END)
-        return fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` names document %" PRId64 ", which is not there",
-                    x->on.text, of->name, id);
     if (rc == FENEC_OK)
         rc = row_keep(&r, a, err);
     if (rc == FENEC_OK)
@@ -481,6 +478,26 @@ static int judge_tie(conn *c, const collection *of, const catalog_index *x, int6
         rc = buffer_error(&key, err);
     buffer_clear(&key);
     return rc;
+}
+
+/* A key with two ids. */
+static int judge_tie(conn *c, const collection *of, const catalog_index *x, int64_t id, arena *a, error *err)
+{
+    int rc = judge(c, of, x, id, a, err);
+
+    return rc != FN_END ? rc
+                        : fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` names document %" PRId64
+                               ", which is not there", x->on.text, of->name, id);
+}
+
+int index_check_document(conn *c, const collection *of, const catalog_index *x, int64_t id, error *err)
+{
+    arena scratch;
+
+    arena_init(&scratch);
+    int rc = judge(c, of, x, id, &scratch, err);
+    arena_clear(&scratch);
+    return rc == FN_END ? FENEC_OK : rc;
 }
 
 int index_check_unique(conn *c, const collection *of, const catalog_index *x, error *err)

@@ -71,7 +71,10 @@ int index_gather(conn *c, const collection *of, const catalog_index *x, int64_t 
 int index_put(block *b, const collection *of, const catalog_index *x, const uint8_t *key, size_t len, int64_t id,
               bool touched, error *err);
 
-/* DUPLICATE where two ids stand under one value of it. */
+/* DUPLICATE where another document of the index holds the value of this one. FENEC_OK also where it is gone. */
+int index_check_document(conn *c, const collection *of, const catalog_index *x, int64_t id, error *err);
+
+/* DUPLICATE where two ids stand under one value of it: goes through all of them. */
 int index_check_unique(conn *c, const collection *of, const catalog_index *x, error *err);
 
 #endif
