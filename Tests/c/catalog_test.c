@@ -184,6 +184,9 @@ TEST(collection_seal_refuses_what_cannot_be_declared)
     REFUSED(FENEC_EXISTS, (changed[0].name = "meta", changed[0].name_len = 4));
     REFUSED(FENEC_QUERY, changed[2].collate = COLLATION_UND);
     REFUSED(FENEC_QUERY, d.field_count = d.index_count = 0);
+    REFUSED(FENEC_CORRUPT, changed[1].number = changed[0].number); /* of a file: no statement makes it */
+    REFUSED(FENEC_CORRUPT, changed[1].number = d.next_field);
+    REFUSED(FENEC_CORRUPT, indexes[0].state = INDEX_DECLARED);
     REFUSED(FENEC_TYPE, indexes[3].field = 1);
     REFUSED(FENEC_TYPE, indexes[1].field = 1);
     REFUSED(FENEC_EXISTS, (indexes[2] = indexes[1], indexes[2].number = 12));

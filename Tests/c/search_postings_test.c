@@ -342,6 +342,20 @@ TEST(segments_notice_flipped_bits_and_survive_any_bytes)
     drop_segment(&m);
 }
 
+TEST(segments_refuse_a_term_that_is_empty)
+{
+    /* One term, one restart at 0; nothing shared, no bytes; in one document, at place 0, once. */
+    static const uint8_t words[] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
+    uint64_t state = test_seed();
+    made m;
+
+    make_segment(&m, 1, 1, &state);
+    CHECK_INT(read_whole(&m), FN_END);
+    rewrite(&m, segment_row_id(3, SEGMENT_WORDS, 0), words, sizeof words, true);
+    CHECK_INT(read_whole(&m), ROW_DAMAGED);
+    drop_segment(&m);
+}
+
 /* ---- counts of what is gone ---- */
 
 TEST(term_counts_add_up_and_leave_at_zero)

@@ -37,7 +37,7 @@ static int check_twice(const collection *c, arena *scratch, error *err)
         }
         places[at] = i + 1;
         if (f->number >= c->next_field || numbers[f->number])
-            return fail(err, FENEC_PANIC, "field `%s` of `%s` has a number in use", f->name, c->name);
+            return fail(err, FENEC_CORRUPT, "field `%s` of `%s` has a number in use", f->name, c->name);
         numbers[f->number] = true;
     }
     return FENEC_OK;
@@ -75,7 +75,7 @@ static int check_index(const collection *c, const catalog_index *x, error *err)
     if (rc != FENEC_OK)
         return rc;
     if ((x->state == INDEX_DECLARED) == index_is_kept(&x->spec, f))
-        return fail(err, FENEC_PANIC, "the index on `%s` of `%s` is in no state it can be in", f->name, c->name);
+        return fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` is in no state it can be in", f->name, c->name);
     if (!is_path)
         return FENEC_OK;
     if (f->type.kind != TYPE_JSON)

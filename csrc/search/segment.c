@@ -461,7 +461,9 @@ int segment_words_next(segment_words *w, error *err)
         if (rc)
             return rc;
     }
-    if (!read_word(&w->at, w->end, &next) || next.shared > w->bytes.len || !read_term(&w->at, w->end, w->r->s, &w->t))
+    /* No term is empty. */
+    if (!read_word(&w->at, w->end, &next) || next.shared > w->bytes.len || next.shared + next.len == 0 ||
+        !read_term(&w->at, w->end, w->r->s, &w->t))
         return ROW_DAMAGED;
     w->left--;
     w->shared = next.shared;
