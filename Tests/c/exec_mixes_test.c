@@ -1,6 +1,6 @@
-/* Copies of a file and of its log that were made at different moments of a load, put beside each other: either the
- * database opens to a state that was committed, or it is refused. A copy is of one moment, also one in the middle of a
- * checkpoint. */
+/* Copies of a file and of its log that were made at different moments of a load, put beside each other: either
+ * the database opens to a state that was committed, or it is refused. A copy is of one moment, also one in the
+ * middle of a checkpoint. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static void copy_now(void *to, disk_call call, const char *path)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* Block n writes n to the document that all blocks share, and to some of the others, so that a state tells which block it is
- * of and what all the others have to be. */
+/* Block n writes n to the document that all blocks share, and to some of the others, so that a state tells which
+ * block it is of and what all the others have to be. */
 static uint32_t touched(int n, int which)
 {
     return 2 + (uint32_t)(n * 7 + which * 13) % IDS;
@@ -66,7 +66,8 @@ static void write_block(database *d, int n)
     buffer_init(&b);
     buffer_printf(&b, "put doc {id: 1, n: %d, name: \"n%d\"}", n, n);
     for (int i = 0; i < 3; i++) {
-        buffer_printf(&b, "; put doc {id: %u, n: %d, name: \"n%d.%d\", body: \"word%d\", big: \"", touched(n, i), n, n, i, n % 50);
+        buffer_printf(&b, "; put doc {id: %u, n: %d, name: \"n%d.%d\", body: \"word%d\", big: \"", touched(n, i), n,
+                      n, i, n % 50);
         for (int k = 0; k < 400; k++)
             buffer_printf(&b, "%d ", n);
         buffer_text(&b, "\"}");
@@ -78,7 +79,8 @@ static void write_block(database *d, int n)
 
 static database *open_on(test_disk *disk, error *err)
 {
-    const store_options options = {.path = (const uint8_t *)PATH, .path_len = strlen(PATH), .vfs = test_disk_vfs(disk)};
+    const store_options options = {
+        .path = (const uint8_t *)PATH, .path_len = strlen(PATH), .vfs = test_disk_vfs(disk)};
     database *d = NULL;
 
     error_init(err);
@@ -119,7 +121,8 @@ static bool is_committed(database *d)
         for (int k = 0; k < 3; k++)
             last[touched(i, k)] = i;
     buffer_init(&want);
-    buffer_printf(&want, "{\"kind\":\"rows\",\"result\":{\"columns\":[\"id\",\"n\"],\"rows\":[{\"id\":1,\"n\":%d}", n);
+    buffer_text(&want, "{\"kind\":\"rows\",\"result\":{\"columns\":[\"id\",\"n\"],\"rows\":[");
+    buffer_printf(&want, "{\"id\":1,\"n\":%d}", n);
     for (int id = 2; id < IDS + 2; id++)
         if (last[id])
             buffer_printf(&want, ",{\"id\":%d,\"n\":%d}", id, last[id]);
@@ -133,7 +136,10 @@ static bool is_committed(database *d)
 
 TEST(copies_of_file_and_log_open_to_a_committed_state_or_not_at_all)
 {
-    copying k = {.disk = test_disk_new(), .random = test_seed() ^ 0xC0B1E5, .every = 800, .wanted = (int)test_scale(12, 100)};
+    copying k = {.disk = test_disk_new(),
+                 .random = test_seed() ^ 0xC0B1E5,
+                 .every = 800,
+                 .wanted = (int)test_scale(12, 100)};
     long pairs = 0, opened = 0, refused = 0, mixed = 0;
     int blocks = (int)test_scale(1500, 6000);
     uint64_t random = test_seed() ^ 0x1111;
@@ -169,7 +175,8 @@ TEST(copies_of_file_and_log_open_to_a_committed_state_or_not_at_all)
                 bool good = is_committed(d) && lines.code == FENEC_OK && lines.report.findings == 0;
                 mixed += !good;
                 if (!good && mixed <= 3)
-                    test_failed(__FILE__, __LINE__, "file %d beside log %d is a mix: %.300s", m, l, (char *)lines.text.bytes);
+                    test_failed(__FILE__, __LINE__, "file %d beside log %d is a mix: %.300s", m, l,
+                                (char *)lines.text.bytes);
                 check_lines_clear(&lines);
                 database_close(d, &err);
                 database_free(d);
@@ -184,6 +191,6 @@ TEST(copies_of_file_and_log_open_to_a_committed_state_or_not_at_all)
     test_disk_free(k.disk);
     CHECK(opened > 0);
     CHECK_INT(mixed, 0);
-    printf("  %ld pairs of a file and a log: %ld opened to a committed state, %ld refused, %ld mixed\n", pairs, opened - mixed,
-           refused, mixed);
+    printf("  %ld pairs of a file and a log: %ld opened to a committed state, %ld refused, %ld mixed\n", pairs,
+           opened - mixed, refused, mixed);
 }

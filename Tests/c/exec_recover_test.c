@@ -160,6 +160,36 @@ TEST(recover_reads_the_log_of_a_file_that_was_not_closed)
     check_close(d);
 }
 
+/* Its head names a commit that its mark does not. */
+TEST(recover_takes_what_is_in_a_copy_that_was_made_amid_a_checkpoint)
+{
+    char file[400], copy[400], to[400];
+    database *d = NULL;
+    size_t len;
+    error err;
+    outcome o;
+
+    make_file(file_called(file, "folded.db"), 100, 60, test_seed() ^ 4);
+    uint8_t *bytes = read_file(file, &len);
+    bytes[63]++;
+    write_file(file_called(copy, "amid.db"), bytes, len);
+    free(bytes);
+    error_init(&err);
+    CHECK_INT(database_open(&d, (const uint8_t *)copy, strlen(copy), 0, &err), FENEC_CORRUPT);
+    CHECK(strstr(err.message, "was copied without its log") != NULL);
+    CHECK(strstr(err.message, "fenec recover") != NULL);
+    recover_file(&o, copy, file_called(to, "amid-out.db"));
+    CHECK_INT(o.code, FENEC_OK);
+    CHECK(o.report.lost > 0);
+    CHECK(strstr((const char *)o.lines.bytes, "the file was copied without its log or while it was") != NULL);
+    buffer_clear(&o.lines);
+    d = check_open(file, 0);
+    database *b = check_open(to, 0);
+    same_answers(d, b, "amid", 0);
+    check_close(d);
+    check_close(b);
+}
+
 /* Pages of the kind, in order. */
 static size_t find_page(const uint8_t *bytes, size_t len, uint8_t type, int which)
 {

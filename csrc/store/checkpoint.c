@@ -46,8 +46,8 @@ static int sync_first(store *s, uint64_t *landed)
     return durable_wait(s, *landed, &unused) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
 }
 
-/* One checkpoint of the writer, all of whose commits are stamped; *whole: nothing is left in the log that is not in
- * the file. */
+/* One checkpoint of the writer, the last of whose commits is stamped; *whole: nothing is left in the log that is
+ * not in the file. */
 static int fold(store *s, int mode, bool *whole)
 {
     int frames = 0, done = 0;
@@ -160,7 +160,8 @@ static int open_pair(store *s, conn *pin, conn *worker)
     return rc ? rc : conn_step(worker, FIXED_SCHEMA, NULL);
 }
 
-/* What the second connection does, LOCK_WRITER let go for it. *whole: all that was in the log then is in the file. */
+/* What the second connection does, LOCK_WRITER let go for it. *whole: all that was in the log then is in the
+ * file. */
 static int fold_pinned(store *s, conn *worker, bool *whole)
 {
     int frames = 0, done = 0;

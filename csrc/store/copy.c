@@ -108,7 +108,7 @@ static int finish(const fresh_file *f, bool database, error *err)
         sqlite3_randomness(sizeof number, &number);
         number &= 0x3FFFFFFF;
         mark_put(mark, number);
-        if (pwrite(file, mark, 4, STAMP_AT) != 4 || pwrite(file, mark, sizeof mark, MARK_AT) != (ssize_t)sizeof mark)
+        if (pwrite(file, mark, 4, STAMP_AT) != 4 || pwrite(file, mark, MARK_BYTES, MARK_AT) != MARK_BYTES)
             rc = fail_file(f->written, "write", err);
     }
     if (!rc && !sync_descriptor(file))

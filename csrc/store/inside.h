@@ -119,7 +119,7 @@ struct store {
     uint32_t stamp;  /* user_version as committed */
     bool stamp_due;  /* the next commit raises it */
     bool stamped;    /* the last commit in the log did, or there is none */
-    uint32_t begun, whole; /* stamps that the file's mark was written with, before a fold and after a whole one */
+    uint32_t begun, whole; /* stamps that the file was marked with before a fold, and after a whole one */
     bool mark_due;         /* the file is whole and does not say so yet: the log may not begin anew */
     uint32_t log_frames;
     bool log_moved; /* a commit wrote to it, the one under way */
@@ -239,8 +239,8 @@ void transaction_undo(store *s);            /* ROLLBACK */
 int transaction_settle(store *s); /* between transactions: one that found no memory to end ends; SQLite's code */
 void transaction_allow_spills(store *s, bool allowed);
 
-/* A commit that raises the stamp, where the last one did not: before the log is folded in, and before those reads
- * are waited for that may be in its way. */
+/* A commit that raises the stamp, where the last one did not: before the log is folded in, and before the reads
+ * are waited for that may be in the way of that. */
 int transaction_stamp(store *s, error *err);
 
 static inline void transaction_wrote(conn *c, size_t bytes);
@@ -265,8 +265,8 @@ int mark_whole(store *s);                     /* after one that left nothing, be
 
 /* ---- checkpoint.c; LOCK_WRITER held, no transaction open ---- */
 
-/* What a failure to fold or to mark means: a log or file that could not be synced or written is not trusted any
- * more. A full disk leaves both as they were, the file only behind its log. */
+/* What a failure to fold or to mark means: a log or file that could not be synced or written is not trusted
+ * any more. A full disk leaves both as they were, the file only behind its log. */
 void checkpoint_note_failure(store *s, int rc);
 
 void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */

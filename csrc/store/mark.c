@@ -1,6 +1,6 @@
-/* Writes the mark in the head of the open file; what it says stands in stamp.h. Through SQLite's own file, as a
- * descriptor of ours would drop its locks when closed. SQLite keeps page 1 and never sees the mark again: what it
- * writes there later is an older one, under a newer number. */
+/* Writes the mark in the head of the open file; what it says stands in stamp.h. Through SQLite's own file, as
+ * closing a descriptor of ours would drop its locks. The writer keeps page 1 as it read it before: a mark that it
+ * writes there is an older one than this, under a newer number. */
 #include "store/inside.h"
 
 #include "store/sqlite_error.h"

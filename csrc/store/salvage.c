@@ -217,7 +217,7 @@ static int open_log(salvage *s, error *err)
     }
     if (!seen.committed && headed && !head_is_whole(&own))
         tell_hole(s, NOBODY, false, 0, 0, 0,
-                  "it was copied without its log or while it was written: parts of it may be older than others");
+                  "the file was copied without its log or while it was written: parts of it may be older");
     sort_frames(s);
     if (seen.committed && seen.pages > s->pages)
         s->pages = seen.pages;

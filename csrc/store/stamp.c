@@ -132,8 +132,8 @@ typedef struct log_stamps {
 static int foreign_log(const char *name, const char *path, error *err)
 {
     return fail(err, FENEC_CORRUPT,
-                "%.400s is the log of another database, or was copied at another moment: it does not belong to %.400s",
-                name, path);
+                "%.400s is the log of another database, or of another moment: it does not belong to %.400s", name,
+                path);
 }
 
 /* Walks the frames SQLite would replay: those with the head's salts and the right running checksum, up to
@@ -241,7 +241,8 @@ static int inspect(stamp *out, sqlite3_vfs *vfs, const char *path, const char *l
             return fail(err, FENEC_CORRUPT, "%.900s is cut short", path);
         if (exists && !journal && !head_is_whole(&head))
             return fail(err, FENEC_CORRUPT,
-                        "%.700s was copied without its log, or while it was written: fenec recover exports what it holds",
+                        "%.700s was copied without its log, or while it was written: "
+                        "fenec recover exports what it holds",
                         path);
         return FENEC_OK;
     }

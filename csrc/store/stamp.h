@@ -4,24 +4,25 @@
  * it. So a file that is not ours, or newer than we are, is refused on its first 100 bytes, and a log that
  * belongs to another file, or to this one at another moment, on two numbers in the head of the file:
  *
- *   number  `user_version`, random at first. Raised by the first commit of a log that begins anew, and by a commit
- *           of its own before the log is folded in where others came since. So the pages 1 of a log carry the
- *           numbers first..last, and all that is folded in was committed up to its last one.
- *   mark    behind the application id, where SQLite looks at nothing: a number and its complement, so that half of
- *           one is none. Synced before a fold with the number of its last commit: the file may hold pages up to
- *           that. Written again when all of them are in the file, and synced before the log begins anew.
+ *   number  `user_version`, random at first. Raised by the first commit of a log that begins anew, and by a
+ *           commit of its own before the log is folded in where others came since. So the pages 1 of a log carry
+ *           the numbers first..last, and a fold ends with the last of them at most.
+ *   mark    behind the application id, where SQLite looks at nothing: a number and its complement, so that half
+ *           of one is none. Synced before a fold with the last number of the log: from then on the file may hold
+ *           pages up to that. Page 1 may come over it. Synced with the same number once more after a fold that
+ *           left nothing, before the log begins anew.
  *
- * A fold copies pages in their order and leaves out those that are in the log again behind its end. So it begins
- * with page 1, and then the file has the new number and the mark that the writer had read, which is an older one;
- * or page 1 stays as it was, with the mark of this fold. Hence, of a file:
+ * A fold copies pages in their order, but none that stands in the log again behind the fold's end. So either it
+ * begins with page 1, and the file has the new number and the mark that the writer knew, an older one; or page 1
+ * stays as it was, with the mark of this fold. Hence, of a file:
  *
  *   mark < number   a fold up to `number` was under way
  *   mark = number   it is whole: the state committed last under that number
  *   mark > number   it was whole, and a fold up to `mark` was under way
  *   no mark         one that was never opened; or half of one that the disk refused, beside its log
  *
- * It opens without a log only where it is whole; with one only where that reaches to what the file may hold, and
- * began before it or right after it was whole. */
+ * It opens without a log only where it is whole; with one only where that reaches to what the file may hold,
+ * and began before the file's number or right after it, when the file was whole. */
 #ifndef STORE_STAMP_H
 #define STORE_STAMP_H
 

@@ -221,7 +221,7 @@ static int open_writer(store *s, const stamp *found, error *err)
     s->log_frames = found->log_frames;
     s->stamp = found->number;
     s->stamped = s->stamp_due = found->log_frames == 0;
-    s->begun = s->whole = s->stamp; /* as far as the file itself goes; with a log another stamp comes before a fold */
+    s->begun = s->whole = s->stamp; /* with a log another stamp comes before a fold */
     s->checkpoint_frames = LOG_BYTES / FRAME_BYTES;
     s->spills = true;
     code = read_number(s, "pragma page_count", &pages, err);
@@ -244,8 +244,8 @@ static int open_writer(store *s, const stamp *found, error *err)
     return rc ? fail_open(s, rc, err) : FENEC_OK;
 }
 
-/* Makes a new file, or has SQLite roll one back whose making was cut short, and marks one that has no mark: before
- * the writer's connection, which keeps page 1 as it first read it. */
+/* Makes a new file, or has SQLite roll one back whose making was cut short, and marks one that has no mark:
+ * before the writer's connection, which keeps page 1 as it first read it. */
 static int prepare_file(store *s, stamp *found, error *err)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find(s->vfs);
@@ -340,8 +340,8 @@ static int close_file(store *s, error *err)
     while (s->syncing) /* a leader still has the log in its hands */
         condition_wait(&s->moved, &s->durable);
     lock_leave(&s->durable);
-    /* The writer goes last: with the last connection SQLite takes the log away, which only one may be that was
-     * folded in whole. What recovery makes of another one is decided by checksums, at the next open. */
+    /* The writer goes last: with the last connection SQLite takes the log away, if that was folded in whole. What
+     * recovery makes of another one is decided by checksums, at the next open. */
     if (code == FENEC_OK)
         sqlite3_db_config(s->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     pool_free(s);
