@@ -1,24 +1,26 @@
-/* word.h - a 32-bit word that threads read and write without a lock, which Swift has no spelling for on the
- * systems the package is written for. */
+/* word.h - a word that threads read and write without a lock, which Swift has no spelling for on the systems the
+ * package is written for. */
 #ifndef CFENEC_WORD_H
 #define CFENEC_WORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-static inline uint32_t word_load(const uint32_t *word)
+static inline uintptr_t word_load(const uintptr_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-static inline void word_store(uint32_t *word, uint32_t value)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
-
 /* What it held before. */
-static inline uint32_t word_exchange(uint32_t *word, uint32_t value)
+static inline uintptr_t word_exchange(uintptr_t *word, uintptr_t value)
 {
     return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+
+/* Sets it where it holds `from`; whether it did. */
+static inline bool word_turn(uintptr_t *word, uintptr_t from, uintptr_t to)
+{
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /* Tells the core that the thread waits for another to write. */

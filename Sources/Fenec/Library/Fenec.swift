@@ -153,7 +153,7 @@ public actor Fenec {
 
     /// Runs a text with its parameters in a list.
     public nonisolated func run(_ text: String, params: [Value]) async throws -> Answer {
-        try await call(mayWrite: !Statement.isRead(text)) { try Library.query($0, text, params).answer() }
+        try await bytes(text, params).answer()
     }
 
     /// What a text answers, as it came from the library.

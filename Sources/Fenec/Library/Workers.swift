@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A call that finds no thread idle starts one: a read must not queue behind another read. Threads that
 /// had nothing to do for a while end.
-final class Workers: @unchecked Sendable { // everything mutable is guarded by `condition`, but for `hasWork`
+final class Workers: @unchecked Sendable { // everything mutable is guarded by `condition`, but for `slot`
     static let shared = Workers()
 
     /// More threads than calls that can do anything at once: past it they queue for a thread instead of
@@ -18,16 +18,18 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
     /// and need not have it woken.
     private static let awakeNanoseconds: UInt64 = 20_000
 
-    private typealias Job = @Sendable () -> Void
-
     private let condition = NSCondition()
     private var waiting: [Job] = [] // from `first` on
     private var first = 0
     private var asleep = 0
-    private var isOneAwake = false // without work: it takes the next job without a signal
     private var threads = 0
-    /// Whether there may be a job: what the thread that is awake looks at, without taking the lock.
-    private let hasWork = AtomicWord() // 0 or 1; of the one pool there is, and so kept
+
+    /// Where a thread that is awake is handed a job without the lock. `open`: one waits there; the address of a job,
+    /// retained: for it; `closed`: none waits. Only who turns it from `open` hands over, and whoever takes a job
+    /// out of it - a thread, or the call that finds it not begun - closes it. Of the one pool there is, and so kept.
+    private let slot = AtomicWord()
+    private static let closed: UInt = 0
+    private static let open: UInt = 1
 
     /// Runs `work` on a thread of the pool and suspends the caller until it is done.
     func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
@@ -36,57 +38,62 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
 
     /// The same, with what it throws in the result.
     func result<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async -> Result<T, any Error> {
-        let handOver = HandOver<T>()
-        let isTaken = submit {
-            do { handOver.finish(.success(try work())) } catch { handOver.finish(.failure(error)) }
-        }
-        if isTaken {
-            if let outcome = handOver.outcomeSoon() { return outcome }
-            wakeAnother()
+        let call = Call(work)
+        if let address = handOver(call) {
+            if let outcome = call.outcomeSoon() { return outcome }
+            // The thread that was awake may be so without a core to itself.
+            if takeBack(call, address) { queue(call) }
+        } else {
+            queue(call)
         }
         // Resumed once, as every job runs once; the checked kind would cost an allocation a call.
-        return await withUnsafeContinuation { handOver.resume($0) }
+        return await withUnsafeContinuation { call.resume($0) }
     }
 
-    /// True where a thread that is awake takes the job at once.
-    private func submit(_ job: @escaping Job) -> Bool {
+    /// Gives the job to the thread that is awake; nil where there is none.
+    private func handOver(_ job: Job) -> UInt? {
+        guard slot.value == Self.open else { return nil }
+        let retained = Unmanaged.passRetained(job)
+        let address = UInt(bitPattern: retained.toOpaque())
+        if slot.turn(from: Self.open, to: address) { return address }
+        retained.release()
+        return nil
+    }
+
+    /// True where the job had not begun, and will not.
+    private func takeBack(_ job: Job, _ address: UInt) -> Bool {
+        guard slot.turn(from: address, to: Self.closed) else { return false }
+        Unmanaged.passUnretained(job).release()
+        return true
+    }
+
+    private func queue(_ job: Job) {
         condition.lock()
         waiting.append(job)
-        let others = waiting.count - first - (isOneAwake ? 1 : 0)
-        let needsThread = others > asleep && threads < Self.limit
-        if needsThread {
-            threads += 1
-        } else if others > 0 {
-            condition.signal()
-        }
+        let needsThread = waiting.count - first > asleep && threads < Self.limit
+        if needsThread { threads += 1 } else { condition.signal() }
         condition.unlock()
-        // After the lock was let go of, or the thread that sees it would have to wait for the lock.
-        hasWork.set(1)
         if needsThread { start() }
-        return others == 0
     }
 
     private func start() {
         let thread = Thread { [self] in
-            while let job = next() { job() }
+            while let job = next() { job.run() }
         }
         thread.name = "FenecDB"
         thread.stackSize = Self.stackBytes
         thread.start()
     }
 
-    /// The thread that is awake may be so without a core to itself.
-    private func wakeAnother() {
-        condition.lock()
-        if first < waiting.count, asleep > 0 { condition.signal() }
-        condition.unlock()
-    }
-
     /// The next job; nil ends the thread that asks.
     private func next() -> Job? {
         condition.lock()
+        if first == waiting.count, AtomicWord.hasManyCores, slot.turn(from: Self.closed, to: Self.open) {
+            condition.unlock()
+            if let job = awaitJob() { return job }
+            condition.lock()
+        }
         defer { condition.unlock() }
-        stayAwakeForAWhile()
         while first == waiting.count {
             asleep += 1
             let wasWoken = condition.wait(until: Date(timeIntervalSinceNow: Self.idleSeconds))
@@ -101,48 +108,56 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
         if first == waiting.count {
             waiting.removeAll(keepingCapacity: true)
             first = 0
-            hasWork.set(0)
         }
         return job
     }
 
-    /// With the lock held, as it is again afterwards.
-    private func stayAwakeForAWhile() {
-        guard first == waiting.count, !isOneAwake else { return }
-        isOneAwake = true
-        condition.unlock()
-        _ = hasWork.wait(for: 1, nanoseconds: Self.awakeNanoseconds)
-        condition.lock()
-        isOneAwake = false
+    /// Waits at the open slot for a while. Closed by the call that took its job back, it may have been opened by
+    /// another thread since: that one finds it closed, or its job gone, and looks at the queue.
+    private func awaitJob() -> Job? {
+        slot.wait(nanoseconds: Self.awakeNanoseconds) { $0 != Self.open }
+        guard let job = UnsafeRawPointer(bitPattern: slot.exchange(Self.closed) & ~Self.open) else { return nil }
+        return Unmanaged<Job>.fromOpaque(job).takeRetainedValue()
     }
 }
 
-/// Where a thread of the pool leaves what a job answered, and the task that asked for it takes it up.
+/// What a thread of the pool is to do, once.
+private class Job: @unchecked Sendable { // all it holds is its subclass's
+    func run() {}
+}
+
+/// A call: what to do, and where a thread of the pool leaves what came of it for the task that asked for it.
 ///
 /// Sendable by its state: who sets it has written what belongs to it before, and who finds it set reads that.
-private final class HandOver<T: Sendable>: @unchecked Sendable {
+private final class Call<T: Sendable>: Job, @unchecked Sendable {
     typealias Outcome = Result<T, any Error>
 
     /// How long a task keeps its thread before it suspends: a row by its id is there by then, and the task is
     /// spared being put aside and taken up again, which takes longer than the row.
     private static var keptNanoseconds: UInt64 { 10_000 }
-    private static var isSuspended: UInt32 { 1 }
-    private static var isFinished: UInt32 { 2 }
+    private static var isSuspended: UInt { 1 }
+    private static var isFinished: UInt { 2 }
 
+    private let work: @Sendable () throws -> T
     private let state = AtomicWord()
     private var outcome: Outcome? // with `isFinished`
     private var continuation: UnsafeContinuation<Outcome, Never>? // with `isSuspended`
 
+    init(_ work: @escaping @Sendable () throws -> T) { self.work = work }
+
     deinit { state.deallocate() }
 
-    func finish(_ outcome: Outcome) {
+    override func run() {
+        let outcome: Outcome
+        do { outcome = .success(try work()) } catch { outcome = .failure(error) }
         self.outcome = outcome
         if state.exchange(Self.isFinished) == Self.isSuspended { continuation?.resume(returning: outcome) }
     }
 
     /// The outcome, where it comes at once.
     func outcomeSoon() -> Outcome? {
-        state.wait(for: Self.isFinished, nanoseconds: Self.keptNanoseconds) ? outcome : nil
+        state.wait(nanoseconds: Self.keptNanoseconds) { $0 == Self.isFinished }
+        return state.value == Self.isFinished ? outcome : nil
     }
 
     func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
