@@ -99,7 +99,7 @@ import Testing
     @Test func theCommandChecksCopiesAndRecovers() async throws {
         let folder = try Folder()
         let path = folder.file("a.fenec"), copy = folder.file("b.fenec"), out = folder.file("c.fenec")
-        let fenec = try Program("fenec")
+        let fenec = Program("fenec")
         _ = try await fenec.run([path, "create collection t (a text @text, n int @sorted)"])
         _ = try await fenec.run([path, "put t [{a: \"one\", n: 1}, {a: \"two\", n: 2}]"])
         let sound = try await fenec.run([path, "--check"])

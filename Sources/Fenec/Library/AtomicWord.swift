@@ -43,5 +43,5 @@ struct AtomicWord: @unchecked Sendable { // read and written atomically alone
 
     /// Whether the thread waited for can run meanwhile.
     static let hasManyCores = ProcessInfo.processInfo.activeProcessorCount > 1
-    private static let patience: UInt64 = 5_000
+    private static let patience: UInt64 = 10_000
 }
