@@ -244,6 +244,22 @@ TEST(entries_that_are_no_keys_end_the_counting_of_a_facet)
     check_finds(file, "the index on `h`");
 }
 
+TEST(check_takes_entries_without_a_key)
+{
+    const char *file = file_called("empty-keys.db");
+    database *d = check_open(file, 0);
+
+    check_must(d, "create collection c (u int @unique, n int @sorted); put c [{u: 1, n: 1}, {u: 2, n: 2}]");
+    check_close(d);
+    tamper(file, "insert into i1 values (x'', 1), (x'', 2); insert into i2 values (x'', 1), (x'', 2)");
+    check_finds(file, "the index on `u` has document 1 under a value it does not hold");
+    d = check_open(file, 0);
+    check_run_text(d, "get c order n desc", NULL);
+    check_run_text(d, "get c facet n, u", NULL);
+    check_run_text(d, "get c select u, count() group u", NULL);
+    check_close(d);
+}
+
 TEST(check_ends_where_it_is_told_to)
 {
     database *d = check_open(NULL, 0);

@@ -1,6 +1,7 @@
 /* What an @hnsw index leaves in the file, and what comes of it after an end of any kind. */
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +12,9 @@
 #include "exec/vector_part.h"
 #include "exec_bed.h"
 #include "search/row_cache.h"
-#include "search/vector_index.h"
+#include "search/vector_rows.h"
 #include "base/thread.h"
+#include "base/varint.h"
 #include "test_vfs.h"
 
 #define DATABASE "/vectors.db"
@@ -430,6 +432,69 @@ TEST(rows_of_a_vector_index_that_make_no_sense_do_no_harm)
         }
         test_disk_free(saved);
     }
+}
+
+/* The manifest with other numbers of vectors and of documents, under its right checksum. */
+static void claim(const test_disk *d, uint64_t nodes, uint64_t docs)
+{
+    store_options options = {
+        .path = (const uint8_t *)DATABASE, .path_len = strlen(DATABASE), .vfs = test_disk_vfs(d)};
+    uint64_t numbers[VECTOR_MANIFEST_NUMBERS], ticket;
+    const uint8_t *bytes, *at;
+    store *s = NULL;
+    version *none;
+    catalog *cat;
+    buffer own;
+    size_t len;
+    conn *c;
+    error err;
+
+    MUST(store_open(&s, &options, &err));
+    MUST(store_write(s, true, &c, &none, &err));
+    MUST(catalog_load(c, &cat, &err));
+    const collection *of = collection_called(cat, "c");
+    const uint32_t index = of->fields[collection_field(of, "e", 1)].index->number;
+    MUST(row_cache_read(c, index, VECTOR_MANIFEST, &bytes, &len, &err));
+    buffer_init(&own);
+    at = bytes;
+    for (int i = 0; i < VECTOR_MANIFEST_NUMBERS; i++) {
+        CHECK(varint_get(&at, bytes + len, &numbers[i]));
+        varint_put(&own, i == 4 ? nodes : i == 9 ? docs : numbers[i]);
+    }
+    buffer_put(&own, at, len - (size_t)(at - bytes));
+    CHECK_INT(numbers[4], 2200);
+    MUST(row_cache_write(c, index, VECTOR_MANIFEST, own.bytes, own.len, &err));
+    MUST(store_write_commit(c, NULL, &ticket, &err));
+    buffer_clear(&own);
+    version_drop(&cat->head);
+    end_store(s);
+}
+
+static long most_memory_kib(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+}
+
+TEST(a_manifest_that_claims_millions_of_vectors_takes_no_memory_for_them)
+{
+    uint64_t state = test_seed();
+    test_disk *d = test_disk_new();
+    bed b;
+
+    open_on(&b, d);
+    load(&b, "l2", &state, 2200, 0);
+    CHECK_INT(database_checkpoint(b.d, &b.err), FENEC_OK);
+    bed_close(&b);
+    claim(d, 1u << 29, 1u << 29);
+    long before = most_memory_kib();
+    open_on(&b, d);
+    CHECK_CODE(&b, "get c select id near e [1, 2, 3, 4] limit 10", FENEC_OK);
+    bed_close(&b);
+    CHECK(most_memory_kib() - before < 1024 * 1024);
+    test_disk_free(d);
 }
 
 static void note_line(void *to, const char *line)

@@ -519,7 +519,7 @@ int index_check_unique(conn *c, const collection *of, const catalog_index *x, er
         rc = cursor_next_entry(&cur, &id, &key, &len, err);
         if (rc != FENEC_OK)
             break;
-        if (!first && before.len == len && memcmp(before.bytes, key, len) == 0)
+        if (!first && before.len == len && (len == 0 || memcmp(before.bytes, key, len) == 0))
             rc = judge_tie(c, of, x, id, &scratch, err);
         first = false;
         before.len = 0;

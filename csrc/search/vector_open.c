@@ -119,7 +119,7 @@ static int read_manifest(opening *o, const index_spec *spec, const type *t, erro
 
 /* ---- vectors and lists ---- */
 
-/* Rows of items of a slab that has room for them. */
+/* Rows of items of a slab. Room is made a row at a time: how many there are is only what the manifest says. */
 static int read_items(opening *o, vector_rows kind, slab *to, uint32_t a_row, uint32_t count, const uint8_t *sides,
                       error *err)
 {
@@ -133,6 +133,8 @@ static int read_items(opening *o, vector_rows kind, slab *to, uint32_t a_row, ui
             return rc == FN_END ? ROW_DAMAGED : rc;
         if (len < (size_t)(stop - at) * to->item)
             return ROW_DAMAGED;
+        if (!slab_reserve(to, stop))
+            return fail_memory(err);
         while (at < stop) {
             uint32_t run = slab_run(to, at);
             run = run < stop ? run : stop;
@@ -260,15 +262,15 @@ static int read_documents(opening *o, error *err)
     const uint32_t nodes = (uint32_t)o->m.nodes;
     uint32_t empty = 0;
 
-    if (!slab_reserve(&x->vectors, nodes) || !slab_reserve(&x->last, nodes) ||
-        !slab_reserve(&x->entries, (uint32_t)o->m.docs))
-        return fail_memory(err);
     int rc = read_items(o, VECTOR_ITEMS, &x->vectors, a_row, nodes, NULL, err);
+    if (!rc && !slab_reserve(&x->last, nodes))
+        rc = fail_memory(err);
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < nodes; i++)
         atomic_store_explicit(slab_word(&x->last, i), ENTRY_NONE, memory_order_relaxed);
     x->node_count = nodes;
-    if (!rc)
-        rc = read_numbers(o, VECTOR_ENTRIES, o->m.entry_rows, err);
+    rc = read_numbers(o, VECTOR_ENTRIES, o->m.entry_rows, err);
     if (!rc && x->entry_count != o->m.docs)
         rc = ROW_DAMAGED;
     for (uint32_t i = 0; i < nodes; i++)
