@@ -147,9 +147,10 @@ $(BUILD)/$(1)/unit: $(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(TESTS:%.c=$(BUILD)/$(1)/%
 	$$(Q)$(CC) $(2) -o $$@ $$^ $(LIBS)
 -include $(SOURCES:%.c=$(BUILD)/$(1)/%.d) $(TESTS:%.c=$(BUILD)/$(1)/%.d)
 endef
-$(eval $(call TEST_BUILD,unit,-O1 -g))
-$(eval $(call TEST_BUILD,asan,-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
-$(eval $(call TEST_BUILD,tsan,-O1 -g -fsanitize=thread))
+FLAGS_unit := -O1 -g
+FLAGS_asan := -O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+FLAGS_tsan := -O1 -g -fsanitize=thread
+$(foreach with,unit asan tsan,$(eval $(call TEST_BUILD,$(with),$(FLAGS_$(with)))))
 
 test-c: $(BUILD)/unit/unit
 	$(BUILD)/unit/unit $(ONLY)
@@ -204,16 +205,21 @@ sanitize-swift:
 	  swift test --skip-build $(SWIFT_TSAN) $(if $(ONLY),--filter '$(ONLY)')
 
 # Readers, writers, builds, kills and faults at once for SOAK_SECONDS, and every C test at its full size.
+# SOAK_WITH=asan or tsan: the load under that sanitizer.
 SOAK_SECONDS ?= 600
+SOAK_WITH ?= unit
 
-$(BUILD)/soak: Tests/soak/soak.c $(SOURCES:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/Tests/c/sqlite_memory.o
-	@printf '  %-6s %s\n' LINK '$@'
-	$(Q)$(CC) $(BASE_FLAGS) -ITests/c -O1 -g -DFENEC_LOCK_ORDER=1 -o $@ $^ $(LIBS)
+define SOAK_BUILD
+$(BUILD)/soak-$(1): Tests/soak/soak.c $(SOURCES:%.c=$(BUILD)/$(1)/%.o) $(BUILD)/$(1)/Tests/c/sqlite_memory.o
+	@printf '  %-6s %s\n' LINK '$$@'
+	$$(Q)$(CC) $(BASE_FLAGS) -ITests/c $(2) -DFENEC_LOCK_ORDER=1 -o $$@ $$^ $(LIBS)
+endef
+$(foreach with,unit asan tsan,$(eval $(call SOAK_BUILD,$(with),$(FLAGS_$(with)))))
 
 soak: soak-load soak-tests
 
-soak-load: $(BUILD)/soak
-	$(BUILD)/soak $(SOAK_SECONDS)
+soak-load: $(BUILD)/soak-$(SOAK_WITH)
+	TSAN_OPTIONS="halt_on_error=0 exitcode=66 suppressions=tools/tsan.supp" $(BUILD)/soak-$(SOAK_WITH) $(SOAK_SECONDS)
 
 soak-tests: $(BUILD)/unit/unit
 	FENEC_SOAK=1 $(BUILD)/unit/unit $(ONLY)
