@@ -691,7 +691,8 @@ int access_walk(const access_plan *p, const context *cx, const constant *resolve
     rc = buffer_reserve(&key, KEY_ROOM) ? bounds_of(p, cx, resolved, index, &key, out, &taken, exact, err)
                                         : fail_memory(err);
     buffer_clear(&key);
-    *exact = *exact && taken == p->operands;
+    if (!rc)
+        *exact = *exact && taken == p->operands;
     return rc;
 }
 

@@ -240,6 +240,8 @@ static int find_rows(level_run *n, const row *parent, const value columns[], acc
     if (rc || *none)
         return rc;
     rc = pairing_access(&n->l->on, &n->want, &n->probe, a, err);
+    if (rc)
+        return rc;
     n->pick.before = a->exact ? NULL : is_child;
     n->pick.also = n->next && n->next->l->l->required ? survives : NULL;
     return rc;
