@@ -46,8 +46,11 @@ final class Workers: @unchecked Sendable { // everything mutable is guarded by `
         } else {
             queue(call)
         }
-        // Resumed once, as every job runs once; the checked kind would cost an allocation a call.
-        return await withUnsafeContinuation { call.resume($0) }
+        while true {
+            if let outcome = call.outcomeNow() { return outcome }
+            // Resumed once, as every job runs once; the checked kind would cost an allocation a call.
+            await withUnsafeContinuation { call.resume($0) }
+        }
     }
 
     /// Gives the job to the thread that is awake; nil where there is none.
@@ -135,35 +138,35 @@ private final class Call<T: Sendable>: Job, @unchecked Sendable {
     /// How long a task keeps its thread before it suspends: a row by its id is there by then, and the task is
     /// spared being put aside and taken up again, which takes longer than the row.
     private static var keptNanoseconds: UInt64 { 10_000 }
+    private static var isBegun: UInt { 0 }
     private static var isSuspended: UInt { 1 }
     private static var isFinished: UInt { 2 }
 
     private let work: @Sendable () throws -> T
     private let state = AtomicWord()
     private var outcome: Outcome? // with `isFinished`
-    private var continuation: UnsafeContinuation<Outcome, Never>? // with `isSuspended`
+    private var continuation: UnsafeContinuation<Void, Never>? // with `isSuspended`
 
     init(_ work: @escaping @Sendable () throws -> T) { self.work = work }
 
     deinit { state.deallocate() }
 
     override func run() {
-        let outcome: Outcome
         do { outcome = .success(try work()) } catch { outcome = .failure(error) }
-        self.outcome = outcome
-        if state.exchange(Self.isFinished) == Self.isSuspended { continuation?.resume(returning: outcome) }
+        if state.exchange(Self.isFinished) == Self.isSuspended { continuation?.resume() }
     }
 
     /// The outcome, where it comes at once.
     func outcomeSoon() -> Outcome? {
         state.wait(nanoseconds: Self.keptNanoseconds) { $0 == Self.isFinished }
-        return state.value == Self.isFinished ? outcome : nil
+        return outcomeNow()
     }
 
-    func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
+    func outcomeNow() -> Outcome? { state.value == Self.isFinished ? outcome : nil }
+
+    /// Has the task go on once there is an outcome.
+    func resume(_ continuation: UnsafeContinuation<Void, Never>) {
         self.continuation = continuation
-        if state.exchange(Self.isSuspended) == Self.isFinished, let outcome {
-            continuation.resume(returning: outcome)
-        }
+        if !state.turn(from: Self.isBegun, to: Self.isSuspended) { continuation.resume() }
     }
 }
