@@ -7,6 +7,7 @@
 #include "store/stamp.h"
 
 #define WRITER_CACHE_KIB 8192
+/* Half of it SQLite's, half for pages that outlast commits (page_cache.h). */
 #define READER_CACHE_KIB 16384 /* of the reader that works when only one does */
 #define READERS_CACHE_KIB 2048 /* of the others */
 #define BUSY_TRIES 1000000
@@ -71,6 +72,8 @@ static int set_up(conn *c, conn_role role)
 
     if (role == CONN_WRITER || role == CONN_FIRST_READER)
         kib = role == CONN_WRITER ? WRITER_CACHE_KIB : READER_CACHE_KIB;
+    if (role == CONN_READER || role == CONN_FIRST_READER)
+        c->pages.cache.kib = (uint32_t)(kib /= 2);
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_busy_handler(c->db, wait_busy, NULL);
     sqlite3_wal_autocheckpoint(c->db, 0);

@@ -46,6 +46,7 @@ void log_view_doubt(store *s, bool forget)
     log_view v = s->view;
 
     v.state = LOG_UNSURE;
+    v.folds++;
     v.known &= !forget;
     set_view(s, v);
 }

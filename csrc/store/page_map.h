@@ -31,6 +31,10 @@
  * begins and before a commit's number is even again; a snapshot over whose beginning that number moved is
  * UNSURE. What a snapshot took stays right until it ends, by the above.
  *
+ * By the same, pages may be kept from snapshot to snapshot (page_cache.h): those of frames while the log is the
+ * same, and those of the main file while no checkpoint begins. One that was under way as a PINNED snapshot began
+ * copies only frames at or below a commit before, and pages that have such a frame are read from the log.
+ *
  * A log that began anew has other salts in its head. Only a commit upon WHOLE or UNSURE can have begun it anew
  * (upon PINNED nBackfill < mxFrame, and the writer's own read lock is not 0), so those commits read them. */
 #ifndef STORE_PAGE_MAP_H
@@ -53,6 +57,7 @@ typedef struct log_view {
     bool known;      /* frames and salts are those of the last commit; always, where PINNED */
     uint32_t frames; /* of the log at the last commit */
     uint8_t salts[LOG_SALTS];
+    uint64_t folds;  /* checkpoints begun so far */
 } log_view;
 
 typedef struct page_place {

@@ -7,8 +7,8 @@
 #ifndef STORE_PAGE_SCAN_H
 #define STORE_PAGE_SCAN_H
 
-#include "store/conn.h"
-#include "store/page_map.h"
+#include "store/page_cache.h"
+#include "store/page_source.h"
 
 #define PAGE_ROOTS 16
 
@@ -17,6 +17,10 @@ typedef struct page_reader {
     log_view view;  /* of the snapshot */
     uint64_t epoch; /* store.view_epoch when that was taken */
     page_map map;
+    page_source source;
+    bool source_open; /* in this snapshot */
+    page_cache cache;
+    bool cache_open; /* in this snapshot */
     struct page_walk *spare; /* buffers of the last scan */
     struct {
         table t;
@@ -24,6 +28,8 @@ typedef struct page_reader {
         uint32_t page;  /* 0: none */
     } roots[PAGE_ROOTS];
     uint64_t rows; /* read this way so far */
+    uint64_t gets; /* rows got by id this way so far */
+    uint32_t credit; /* frames that gets through SQLite since the last one have made up for */
 } page_reader;
 
 typedef enum page_end {

@@ -49,6 +49,7 @@ static void note_current(conn *c)
     c->v = version_keep(s->current);
     c->begun = s->reads;
     c->pages.view = s->view;
+    c->pages.source_open = c->pages.cache_open = false;
     c->pages.epoch = atomic_load(&s->view_epoch);
     lock_leave(&s->pool);
 }

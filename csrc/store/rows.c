@@ -1,5 +1,9 @@
 #include "store/inside.h"
 
+#include <string.h>
+
+#include "store/page_get.h"
+
 /* Every function takes a statement, runs it and leaves it reset: a statement that stays open would be in
  * the way of a drop, and bytes of a page do not outlive a write to it. */
 
@@ -25,21 +29,52 @@ static int check_block(conn *c, error *err)
 void conn_forget_pages(conn *c)
 {
     sqlite3_db_release_memory(c->db);
+    page_cache_clear(&c->pages.cache);
+    c->pages.cache_open = false;
 }
 
-int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err)
+static int get_row(conn *c, statement *st, int64_t id, const uint8_t **bytes, size_t *len, error *err)
 {
-    statement *st;
-    int code = statement_find(c, ROW_GET, t, false, &st, err);
-
-    if (code)
-        return code;
     sqlite3_bind_int64(st->prepared, 1, id);
-    code = statement_step(c, st, "cannot read a row", err);
+    int code = statement_step(c, st, "cannot read a row", err);
     if (code == FENEC_OK && !statement_copy(c, st, 0, bytes, len))
         code = fail_memory(err);
     sqlite3_reset(st->prepared);
     return code;
+}
+
+#if FENEC_CHECK_SCANS
+/* Of builds that look for mistakes: what was read off the pages is read again. */
+static int check_get(conn *c, statement *st, int64_t id, int code, const uint8_t *bytes, size_t len,
+                     error *err)
+{
+    sqlite3_bind_int64(st->prepared, 1, id);
+    int again = statement_step(c, st, "cannot read a row", err);
+    bool same = again == code;
+    if (same && code == FENEC_OK)
+        same = (size_t)sqlite3_column_bytes(st->prepared, 0) == len &&
+               (len == 0 || memcmp(sqlite3_column_blob(st->prepared, 0), bytes, len) == 0);
+    sqlite3_reset(st->prepared);
+    return same ? code : fail(err, FENEC_PANIC, "a row off the pages is not what SQLite reads");
+}
+#else
+#define check_get(c, st, id, code, bytes, len, err) (code)
+#endif
+
+int rows_get(conn *c, table t, int64_t id, const uint8_t **bytes, size_t *len, error *err)
+{
+    statement *st;
+    int rc = SQLITE_OK, code = statement_find(c, ROW_GET, t, false, &st, err);
+
+    if (code)
+        return code;
+    switch (page_get(c, st, id, bytes, len, &rc)) {
+    case GET_FOUND: return check_get(c, st, id, FENEC_OK, *bytes, *len, err);
+    case GET_NONE: return check_get(c, st, id, FN_END, NULL, 0, err);
+    case GET_FAILED: return conn_fail(c, rc, "cannot read a row", err);
+    case GET_UNSURE: break;
+    }
+    return get_row(c, st, id, bytes, len, err);
 }
 
 int rows_exists(conn *c, table t, int64_t id, error *err)

@@ -156,6 +156,8 @@ static int prepare(conn *c, statement *st, bool make, error *err)
     sqlite3_finalize(st->prepared);
     st->prepared = NULL;
     st->schema = SCHEMA_NONE;
+    st->root = 0;
+    st->asked = 0;
     table_name(name, st->t);
     if (st->operation == JOINED_OF_KEY || st->operation == JOINED_FROM_KEY)
         joined_sql(sql, st->operation, name, st->t.field);
@@ -298,26 +300,32 @@ int statement_bind_range(statement *st, const key_range *range, bool copied, int
     return rc;
 }
 
-bool statement_copy(conn *c, statement *st, int column, const uint8_t **bytes, size_t *len)
+uint8_t *statement_room(conn *c, statement *st, size_t len)
 {
-    const void *from = sqlite3_column_blob(st->prepared, column);
-    size_t want = (size_t)sqlite3_column_bytes(st->prepared, column);
-
-    if (want && !from)
-        return false;
-    if (want > st->copy_cap || !st->copy) {
-        size_t cap = want < 240 ? 256 : want + want / 4;
+    if (len > st->copy_cap || !st->copy) {
+        size_t cap = len < 240 ? 256 : len + len / 4;
         uint8_t *copy = memory_alloc(cap);
         if (!copy)
-            return false;
+            return NULL;
         memory_free(st->copy);
         st->copy = copy;
         st->copy_cap = cap;
         c->cache.large |= cap > COPY_KEPT;
     }
+    return st->copy;
+}
+
+bool statement_copy(conn *c, statement *st, int column, const uint8_t **bytes, size_t *len)
+{
+    const void *from = sqlite3_column_blob(st->prepared, column);
+    size_t want = (size_t)sqlite3_column_bytes(st->prepared, column);
+    uint8_t *copy = want && !from ? NULL : statement_room(c, st, want);
+
+    if (!copy)
+        return false;
     if (want)
-        memcpy(st->copy, from, want);
-    *bytes = st->copy;
+        memcpy(copy, from, want);
+    *bytes = copy;
     *len = want;
     return true;
 }

@@ -55,6 +55,9 @@ typedef struct statement {
     uint64_t used; /* statements.uses at its last use */
     uint8_t *copy; /* bytes handed out that must outlive the step */
     size_t copy_cap;
+    /* Of gets: where the table begins (page_get.h), 0 where that is not known, or not to be used. */
+    uint32_t root;
+    int asked; /* gets that would have used it */
 } statement;
 
 #define STATEMENT_BUCKETS 128
@@ -86,6 +89,9 @@ int statement_bind(statement *st, int place, const uint8_t *bytes, size_t len);
 
 /* Binds the bounds there are, from place 1 on, copied or not; *next is the free place after them. */
 int statement_bind_range(statement *st, const key_range *range, bool copied, int *next);
+
+/* Room for bytes of a row that are then handed out. NULL: no memory. */
+uint8_t *statement_room(conn *c, statement *st, size_t len);
 
 /* The blob of a column, copied into the statement. False: no memory. */
 bool statement_copy(conn *c, statement *st, int column, const uint8_t **bytes, size_t *len);
