@@ -75,7 +75,7 @@ int transaction_begin(store *s, error *err)
     if (rc == SQLITE_OK && s->mark_due) {
         rc = mark_whole(s);
         if (rc)
-            return sqlite_fail(err, rc, NULL, "cannot write to the file");
+            return conn_fail(&s->writer, rc, "cannot write to the file", err);
     }
     if (rc == SQLITE_OK)
         rc = conn_step(&s->writer, FIXED_BEGIN_WRITE, NULL);
