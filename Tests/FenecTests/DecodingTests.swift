@@ -106,6 +106,21 @@ import Testing
         #expect(try (["data": [0, 1]] as Row).decode(as: Forms.self).data == Data([0, 1]))
     }
 
+    private final class Chain: Decodable {
+        let next: Chain?
+        let list: [Chain]?
+    }
+
+    @Test func whatNestsTooDeepForTheStackIsRefused() throws {
+        for key in ["next", "list"] {
+            var row: Row = [:]
+            for _ in 0..<200 { row = [key: key == "list" ? [.object(row)] : .object(row)] }
+            _ = try row.decode(as: Chain.self)
+            for _ in 0..<500 { row = [key: key == "list" ? [.object(row)] : .object(row)] }
+            #expect(throws: DecodingError.self) { try row.decode(as: Chain.self) }
+        }
+    }
+
     @Test func datesRoundTripToTheMillisecond() throws {
         for seconds in [0.0, -0.001, 1_789_821_296.789, -62_135_596_800.5, 253_402_300_799.999] {
             let date = Date(timeIntervalSince1970: seconds)

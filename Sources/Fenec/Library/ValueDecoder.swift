@@ -11,6 +11,11 @@ enum ValueDecoder {
     ) throws -> T {
         // In two steps: no form at all would cast to an optional type, as a value that is nil.
         if let form = try form(of: type, from: value, path: path), let decoded = form as? T { return decoded }
+        // A type that holds itself recurses once a level: bounded for the thread's stack, as what is encoded is.
+        guard path.count <= JSONReader.depthLimit else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "a value nests more than \(JSONReader.depthLimit) levels deep"))
+        }
         return try type.init(from: NodeDecoder(value: value, codingPath: path))
     }
 
