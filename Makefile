@@ -252,7 +252,7 @@ ROWS ?= 1000000
 $(BUILD)/bench/bench_vectors: bench/bench_vectors.cpp $(LIBRARY) $(wildcard bench/*.h)
 	@mkdir -p $(@D)
 	$(call say,CXX,$@)
-	$(Q)$(CXX) -std=c++17 -O3 -march=native -Wall -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lpthread
+	$(Q)$(CXX) -std=c++17 -O3 -march=native -Wall -Iinclude -Ibench -o $@ $< $(LIBRARY) -Wl,-rpath,'$$ORIGIN/..' -lsqlite3 -lpthread
 
 bench-search: ffi $(BUILD)/bench/bench_match $(BUILD)/bench/search_file
 	@sh tools/deps.sh g++ libhnswlib-dev

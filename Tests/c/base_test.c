@@ -50,6 +50,30 @@ TEST(arena_answers_null_where_memory_ran_out)
     arena_clear(&a);
 }
 
+TEST(pages_are_zeroed_and_aligned_and_fail_where_memory_runs_out)
+{
+    static const size_t alignments[] = {64, 4096, 2u * 1024 * 1024};
+
+    for (int i = 0; i < 3; i++) {
+        const size_t len = 300001;
+        uint8_t *pages = memory_pages(len, alignments[i]);
+        bool zeroed = pages != NULL;
+        CHECK((uintptr_t)pages % alignments[i] == 0);
+        for (size_t k = 0; zeroed && k < len; k++)
+            zeroed = pages[k] == 0;
+        CHECK(zeroed);
+        if (pages)
+            memset(pages, 1, len);
+        memory_pages_free(pages, len);
+    }
+    memory_fail_after(0);
+    CHECK(memory_pages(300001, 64) == NULL);
+    memory_fail_after(-1);
+    CHECK(memory_pages(SIZE_MAX - 100, 64) == NULL);
+    CHECK(memory_pages(SIZE_MAX - 10000, 2u * 1024 * 1024) == NULL);
+    memory_pages_free(NULL, 0);
+}
+
 TEST(buffers_grow_and_hand_their_bytes_over)
 {
     buffer b;

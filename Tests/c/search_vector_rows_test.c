@@ -198,6 +198,29 @@ TEST(vectors_read_back_are_those_saved_and_those_written_since)
     }
 }
 
+TEST(an_index_that_was_read_holds_little_beside_its_vectors_and_links)
+{
+    vector_version *back, *own;
+    error err;
+    kept k;
+
+    start(&k, QUANT_NONE, 1001);
+    write_documents(&k, 1, 1000, false);
+    MUST(link_all(&k, &err));
+    MUST(save(&k, &err));
+    MUST(read_back(&k, &back, &err));
+    vector_state s = vector_look(back);
+    CHECK_INT(s.vector_bytes, 1000 * DIMENSION * 4);
+    CHECK_INT(s.other_bytes, 1000 * (8 + 4)); /* the id of a document, and which is the node's */
+    own = vector_begin(back);
+    MUST(vector_write(own, 700, NULL, &err));
+    vector_land(own);
+    CHECK_INT(vector_look(own).other_bytes, 1000 * (8 + 4) + (1000 - 699) * 16);
+    version_drop(&own->head);
+    version_drop(&back->head);
+    stop(&k);
+}
+
 TEST(saves_leave_no_row_behind_that_nothing_names)
 {
     int64_t rows[2];

@@ -1,7 +1,10 @@
 #include "base/memory.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static _Thread_local long allocations_left = -1;
 static _Thread_local bool just_one, held;
@@ -68,4 +71,34 @@ void *memory_resize(void *old, size_t len)
 void memory_free(void *bytes)
 {
     free(bytes);
+}
+
+static size_t whole_pages(size_t len)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return len > SIZE_MAX - page ? 0 : (len + page - 1) & ~(page - 1);
+}
+
+void *memory_pages(size_t len, size_t alignment)
+{
+    const size_t whole = whole_pages(len), more = whole_pages(alignment);
+
+    if (!whole || whole > SIZE_MAX - more || !may_allocate())
+        return NULL;
+    uint8_t *all = mmap(NULL, whole + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    size_t before = (size_t)(-(uintptr_t)all & (alignment - 1));
+    if (before)
+        munmap(all, before);
+    if (more > before)
+        munmap(all + before + whole, more - before);
+    return all + before;
+}
+
+void memory_pages_free(void *pages, size_t len)
+{
+    if (pages)
+        munmap(pages, whole_pages(len));
 }

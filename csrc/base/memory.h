@@ -11,6 +11,11 @@ void *memory_zeroed(size_t len);
 void *memory_resize(void *old, size_t len); /* on failure `old` stays as it was */
 void memory_free(void *bytes);              /* NULL does nothing */
 
+/* Whole pages for `len` bytes, zeroed: one that was not written to takes up no memory. From `alignment` on, a power
+ * of two. What is let go of is the system's again at once. */
+void *memory_pages(size_t len, size_t alignment);
+void memory_pages_free(void *pages, size_t len); /* NULL does nothing */
+
 /* Tests only. After `countdown` more successful allocations of this thread every further one fails,
  * until called with a negative number. */
 void memory_fail_after(long countdown);

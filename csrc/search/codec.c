@@ -330,6 +330,8 @@ bool codec_prepare(codec *c)
     const size_t planes = KERNEL_PLANES * signs_bytes(c);
     const uint32_t n = c->dimension;
 
+    if (c->kind != CODEC_SIGN || c->between)
+        return true;
     c->between = memory_alloc(sizeof *c->between + CODEC_CENTRES * planes);
     if (!c->between)
         return false;

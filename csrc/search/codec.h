@@ -33,12 +33,12 @@ typedef struct codec {
     size_t item; /* bytes of a vector held, a multiple of 4 */
     const kernels *kernels;
     const float *centres; /* SIGN; the owner's */
-    struct codec_centres *between; /* SIGN: what codes are compared with each other by */
+    struct codec_centres *between; /* SIGN: what codes are compared with each other by; of who links */
 } codec;
 
 void codec_init(codec *c, codec_kind kind, vector_metric metric, uint32_t dimension);
 
-/* Of SIGN, before vectors that are held are made queries. False: no memory. */
+/* Of SIGN, before vectors that are held are made queries: by who links, beside who searches. False: no memory. */
 bool codec_prepare(codec *c);
 void codec_clear(codec *c);
 

@@ -67,7 +67,7 @@ uint32_t graph_height(const graph *g, uint32_t node)
 
 bool graph_make_room(graph *g, uint32_t nodes, uint32_t upper)
 {
-    if (!slab_reserve(&g->links, nodes) || !slab_reserve(&g->place, nodes) || !slab_reserve(&g->upper, upper) ||
+    if (!slab_fit(&g->links, nodes, nodes) || !slab_fit(&g->place, nodes, nodes) || !slab_fit(&g->upper, upper, upper) ||
         !slab_reserve(&g->changed, nodes / graph_row_items(&g->links) + 1) ||
         !slab_reserve(&g->upper_changed, upper / graph_row_items(&g->upper) + 1))
         return false;

@@ -27,6 +27,9 @@ void slab_clear(slab *s);
 /* Makes room for items below n (at most 2^31), zeroed: false where memory ran out. What is there stays. */
 bool slab_reserve(slab *s, uint32_t n);
 
+/* The same where `whole` items are all that come for now: no memory is spent on more. */
+bool slab_fit(slab *s, uint32_t n, uint32_t whole);
+
 /* An item below what was reserved; the first of a chunk is aligned for any vector. */
 static inline uint8_t *slab_at(const slab *s, uint32_t i)
 {

@@ -19,9 +19,8 @@ int vector_documents_open(vector_documents *d, const vector_version *v, error *e
     if (!d->late)
         return fail_memory(err);
     for (uint32_t i = v->sorted; i < v->entries; i++) {
-        const vector_entry *e = vector_entry_at(v->of, i);
-        if (vector_sees(v, e))
-            d->late[d->late_count++] = (vector_document){e->id, e->node};
+        if (vector_sees(v, i))
+            d->late[d->late_count++] = (vector_document){vector_entry_id(v->of, i), vector_entry_node(v->of, i)};
     }
     if (d->late_count > 1)
         qsort(d->late, d->late_count, sizeof *d->late, by_id);
@@ -32,16 +31,17 @@ bool vector_documents_next(vector_documents *d, vector_document *out)
 {
     const vector_version *v = d->v;
 
-    while (d->place < v->sorted && !vector_sees(v, vector_entry_at(v->of, d->place)))
+    while (d->place < v->sorted && !vector_sees(v, d->place))
         d->place++;
-    const vector_entry *e = d->place < v->sorted ? vector_entry_at(v->of, d->place) : NULL;
-    if (d->late_at < d->late_count && (!e || d->late[d->late_at].id < e->id)) {
+    const bool any = d->place < v->sorted;
+    const int64_t id = any ? vector_entry_id(v->of, d->place) : 0;
+    if (d->late_at < d->late_count && (!any || d->late[d->late_at].id < id)) {
         *out = d->late[d->late_at++];
         return true;
     }
-    if (!e)
+    if (!any)
         return false;
-    *out = (vector_document){e->id, e->node};
+    *out = (vector_document){id, vector_entry_node(v->of, d->place)};
     d->place++;
     return true;
 }
@@ -79,7 +79,7 @@ bool vector_holds(const vector_version *v, int64_t id, const uint8_t *floats)
     if (holds) {
         memcpy(x->floats, floats, (size_t)x->how.dimension * sizeof *x->floats);
         codec_encode(&x->how, x->floats, x->item);
-        holds = are_equal(&x->how, slab_at(&x->vectors, vector_entry_at(x, entry)->node), x->item, memory);
+        holds = are_equal(&x->how, slab_at(&x->vectors, vector_entry_node(x, entry)), x->item, memory);
     }
     memory_free(memory);
     return holds;

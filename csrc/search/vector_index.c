@@ -36,7 +36,7 @@ static uint64_t hash_id(int64_t id)
 
 static uint64_t hash_entry(const void *owner, uint32_t n)
 {
-    return hash_id(vector_entry_at(owner, n)->id);
+    return hash_id(vector_entry_id(owner, n));
 }
 
 codec_kind vector_plain_kind(const index_spec *spec, const type *t)
@@ -66,13 +66,16 @@ vector_index *vector_index_new(const index_spec *spec, const type *t, codec_kind
     x->spec = *spec;
     x->type = *t;
     atomic_init(&x->log_next, VECTOR_LOG);
+    atomic_init(&x->usual, ENTRY_NONE);
     x->logged_to = INT64_MIN;
     x->centres = centres;
     codec_init(&x->how, kind, spec->metric, t->dimension);
     x->how.centres = centres;
     slab_init(&x->vectors, x->how.item);
     slab_init(&x->last, sizeof(uint32_t));
-    slab_init(&x->entries, sizeof(vector_entry));
+    slab_init(&x->ids, sizeof(int64_t));
+    slab_init(&x->rings, sizeof(entry_ring));
+    slab_init(&x->lives, sizeof(entry_life));
     graph_init(&x->links, (graph_vectors){&x->how, &x->vectors}, spec->m, spec->ef_construction);
     x->by_vector = (number_table){.hash = hash_node, .owner = x};
     x->by_id = (number_table){.hash = hash_entry, .owner = x};
@@ -81,7 +84,7 @@ vector_index *vector_index_new(const index_spec *spec, const type *t, codec_kind
         memory_free(x);
         return NULL;
     }
-    if (!make_scratch(x) || (centres && !codec_prepare(&x->how))) {
+    if (!make_scratch(x)) {
         vector_index_drop(x);
         return NULL;
     }
@@ -95,7 +98,9 @@ void vector_index_drop(vector_index *x)
     graph_clear(&x->links);
     slab_clear(&x->vectors);
     slab_clear(&x->last);
-    slab_clear(&x->entries);
+    slab_clear(&x->ids);
+    slab_clear(&x->rings);
+    slab_clear(&x->lives);
     number_table_clear(&x->by_vector);
     number_table_clear(&x->by_id);
     while (x->walkers) {
@@ -224,11 +229,6 @@ void vector_land(vector_version *own)
 
 /* ---- finding a document ---- */
 
-static int64_t id_at(const vector_index *x, uint32_t entry)
-{
-    return vector_entry_at(x, entry)->id;
-}
-
 bool vector_find_sorted(const vector_version *v, int64_t id, uint32_t *from)
 {
     const vector_index *x = v->of;
@@ -236,32 +236,32 @@ bool vector_find_sorted(const vector_version *v, int64_t id, uint32_t *from)
 
     if (low >= v->sorted)
         return false;
-    int64_t first = id_at(x, low);
+    int64_t first = vector_entry_id(x, low);
     if (id < first && low > 0)
-        first = id_at(x, low = 0);
+        first = vector_entry_id(x, low = 0);
     *from = low;
     if (id <= first)
         return id == first;
     /* Ids mostly follow one another: the entry is then as far on as the id is. */
     uint64_t ahead = (uint64_t)id - (uint64_t)first;
-    if (ahead < v->sorted - low && id_at(x, low + (uint32_t)ahead) == id) {
+    if (ahead < v->sorted - low && vector_entry_id(x, low + (uint32_t)ahead) == id) {
         *from = low + (uint32_t)ahead;
         return true;
     }
-    while (step < v->sorted - low && id_at(x, low + step) < id) {
+    while (step < v->sorted - low && vector_entry_id(x, low + step) < id) {
         low += step;
         step *= 2;
     }
     high = step < v->sorted - low ? low + step : v->sorted; /* the first not below it is in low+1 .. high */
     while (low + 1 < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (id_at(x, middle) < id)
+        if (vector_entry_id(x, middle) < id)
             low = middle;
         else
             high = middle;
     }
     *from = high;
-    return high < v->sorted && id_at(x, high) == id;
+    return high < v->sorted && vector_entry_id(x, high) == id;
 }
 
 /* The newest entry of an id past the sorted ones. Under the guard, or the writer's. */
@@ -270,7 +270,7 @@ static bool find_late(const vector_index *x, int64_t id, uint32_t *entry, uint32
     bool started = false;
 
     while (number_table_next(&x->by_id, hash_id(id), at, &started, entry))
-        if (id_at(x, *entry) == id)
+        if (vector_entry_id(x, *entry) == id)
             return true;
     return false;
 }
@@ -281,14 +281,14 @@ int vector_find(const vector_version *v, int64_t id, uint32_t *entry)
     uint32_t at = 0;
     bool any = vector_find_sorted(v, id, &at);
 
-    if (any && vector_sees(v, vector_entry_at(x, at))) {
+    if (any && vector_sees(v, at)) {
         *entry = at;
         return FENEC_OK;
     }
     lock_take(&x->guard);
     bool late = find_late(x, id, entry, &at);
     lock_leave(&x->guard);
-    if (late && vector_sees(v, vector_entry_at(x, *entry)))
+    if (late && vector_sees(v, *entry))
         return FENEC_OK;
     /* An older entry is not found any more once a newer one stands in the table. */
     return late ? ENTRY_UNCLEAR : FN_END;
@@ -314,14 +314,34 @@ bool vector_add_node(vector_index *x, const uint8_t *item, uint32_t *node)
     return true;
 }
 
-static uint32_t next_of(const vector_index *x, uint32_t entry)
+static void note_unusual(vector_index *x, uint32_t entry)
 {
-    return atomic_load_explicit(&vector_entry_at(x, entry)->next, memory_order_acquire);
+    if (entry < atomic_load_explicit(&x->usual, memory_order_relaxed))
+        atomic_store_explicit(&x->usual, entry, memory_order_relaxed);
 }
 
-static void set_next(const vector_index *x, uint32_t entry, uint32_t next)
+/* What is so already is not written: its page may not be there. */
+static void set(vector_index *x, uint32_t entry, _Atomic(uint32_t) *to, uint32_t n)
 {
-    atomic_store_explicit(&vector_entry_at(x, entry)->next, next, memory_order_release);
+    if (atomic_load_explicit(to, memory_order_relaxed) == n)
+        return;
+    atomic_store_explicit(to, n, memory_order_release);
+    note_unusual(x, entry);
+}
+
+static void set_next(vector_index *x, uint32_t entry, uint32_t next)
+{
+    set(x, entry, &vector_entry_ring(x, entry)->next, next - entry);
+}
+
+static void set_added(vector_index *x, uint32_t entry, uint32_t number)
+{
+    set(x, entry, &vector_entry_life(x, entry)->added, number - 1);
+}
+
+static void set_gone(vector_index *x, uint32_t entry, uint32_t number)
+{
+    set(x, entry, &vector_entry_life(x, entry)->gone, NUMBER_NEVER - number);
 }
 
 /* Where in the ring after `last` the id belongs: the entry before it. False: it is too far to look. */
@@ -330,8 +350,8 @@ static bool find_before(const vector_index *x, uint32_t last, int64_t id, uint32
     uint32_t at = last;
 
     for (int i = 0; i < RING_STEPS; i++) {
-        uint32_t next = next_of(x, at);
-        if (id < id_at(x, next)) {
+        uint32_t next = vector_entry_next(x, at);
+        if (id < vector_entry_id(x, next)) {
             *before = at;
             return true;
         }
@@ -350,14 +370,14 @@ static void join_ring(vector_index *x, uint32_t entry, uint32_t node, int64_t id
         atomic_store_explicit(last_of(x, node), entry, memory_order_release);
         return;
     }
-    if (!mixed && id < id_at(x, tail) && find_before(x, tail, id, &before)) {
-        set_next(x, entry, next_of(x, before));
+    if (!mixed && id < vector_entry_id(x, tail) && find_before(x, tail, id, &before)) {
+        set_next(x, entry, vector_entry_next(x, before));
         set_next(x, before, entry);
         return;
     }
-    if (id < id_at(x, tail))
+    if (id < vector_entry_id(x, tail))
         mixed = RING_MIXED;
-    set_next(x, entry, next_of(x, tail));
+    set_next(x, entry, vector_entry_next(x, tail));
     set_next(x, tail, entry);
     atomic_store_explicit(last_of(x, node), entry | mixed, memory_order_release);
 }
@@ -366,7 +386,7 @@ static void join_ring(vector_index *x, uint32_t entry, uint32_t node, int64_t id
 static void note_newest(vector_index *x, uint32_t entry)
 {
     uint32_t there, at = 0;
-    int64_t id = id_at(x, entry);
+    int64_t id = vector_entry_id(x, entry);
 
     lock_take(&x->guard);
     if (find_late(x, id, &there, &at))
@@ -379,9 +399,10 @@ static void note_newest(vector_index *x, uint32_t entry)
 bool vector_add_entry(vector_index *x, int64_t id, uint32_t node, uint32_t number)
 {
     uint32_t n = x->entry_count;
-    bool in_order = n == x->sorted && (n == 0 || id_at(x, n - 1) < id);
+    bool in_order = n == x->sorted && (n == 0 || vector_entry_id(x, n - 1) < id);
 
-    if (n >= ENTRY_NONE - 1 || !slab_reserve(&x->entries, n + 1))
+    if (n >= ENTRY_NONE - 1 || !slab_reserve(&x->ids, n + 1) || !slab_reserve(&x->rings, n + 1) ||
+        !slab_reserve(&x->lives, n + 1))
         return false;
     if (!in_order) {
         lock_take(&x->guard);
@@ -390,11 +411,13 @@ bool vector_add_entry(vector_index *x, int64_t id, uint32_t node, uint32_t numbe
         if (!room)
             return false;
     }
-    vector_entry *e = vector_entry_at(x, n);
-    e->id = id;
-    e->node = node;
-    atomic_store_explicit(&e->added, number, memory_order_relaxed);
-    atomic_store_explicit(&e->gone, NUMBER_NEVER, memory_order_relaxed);
+    memcpy(slab_at(&x->ids, n), &id, sizeof id);
+    if (vector_entry_node(x, n) != node) {
+        vector_entry_ring(x, n)->node = node - n;
+        note_unusual(x, n);
+    }
+    set_added(x, n, number);
+    set_gone(x, n, NUMBER_NEVER);
     join_ring(x, n, node, id);
     x->entry_count++;
     x->sorted += in_order;
@@ -463,7 +486,7 @@ static int take_away(vector_version *v, int64_t id, error *err)
             return fail_memory(err);
         own->taken[own->taken_count++] = entry;
     }
-    atomic_store_explicit(&vector_entry_at(v->of, entry)->gone, v->number, memory_order_relaxed);
+    set_gone(v->of, entry, v->number);
     atomic_fetch_add(&v->of->gone, 1);
     v->docs--;
     return FENEC_OK;
@@ -530,15 +553,14 @@ void vector_undo(vector_version *v)
         number_table_erase(&x->by_vector, i);
     lock_take(&x->guard);
     for (uint32_t i = own->first_entry; i < x->entry_count; i++) {
-        vector_entry *e = vector_entry_at(x, i);
-        gone += atomic_load_explicit(&e->gone, memory_order_relaxed) == v->number;
-        atomic_store_explicit(&e->gone, 0, memory_order_relaxed);
-        atomic_store_explicit(&e->added, NUMBER_NEVER, memory_order_relaxed);
+        gone += atomic_load_explicit(&vector_entry_life(x, i)->gone, memory_order_relaxed) == NUMBER_NEVER - v->number;
+        set_gone(x, i, 0);
+        set_added(x, i, NUMBER_NEVER);
         number_table_erase(&x->by_id, i);
     }
     lock_leave(&x->guard);
     for (size_t i = 0; i < own->taken_count; i++) {
-        atomic_store_explicit(&vector_entry_at(x, own->taken[i])->gone, NUMBER_NEVER, memory_order_relaxed);
+        set_gone(x, own->taken[i], NUMBER_NEVER);
         if (own->taken[i] >= own->sorted)
             note_newest(x, own->taken[i]); /* room: what stood in its place has left */
     }

@@ -11,14 +11,19 @@
 #define RING_MIXED 0x80000000u /* of vector_index.last: the node's entries do not ascend by id */
 #define NUMBER_NEVER UINT32_MAX
 
-/* A document's vector, from one block's number to another's. */
-typedef struct vector_entry {
-    int64_t id;
-    uint32_t node;
-    _Atomic(uint32_t) next;  /* entry of the node: a ring, mostly by ascending id */
-    _Atomic(uint32_t) added; /* NUMBER_NEVER: it was put back */
-    _Atomic(uint32_t) gone;  /* NUMBER_NEVER: not yet */
-} vector_entry;
+/* A document's vector, from one block's number to another's, in three slabs: what looks for an id meets no more than
+ * ids. The other two hold what is not as in most entries, so that where nothing is, nothing was written and their
+ * pages are not there: an entry read from the file is seen from number 1 on, of the node of its own number, alone
+ * in its ring. */
+typedef struct entry_life {
+    _Atomic(uint32_t) added; /* less 1; NUMBER_NEVER less 1: it was put back */
+    _Atomic(uint32_t) gone;  /* from NUMBER_NEVER down: 0 is not yet */
+} entry_life;
+
+typedef struct entry_ring {
+    uint32_t node;          /* less the entry's number */
+    _Atomic(uint32_t) next; /* entry of the node, less its own number: a ring, mostly by ascending id */
+} entry_ring;
 
 /* What of an index stands in the file (vector_rows.h): of who saves. */
 typedef struct vector_saved {
@@ -40,7 +45,10 @@ struct vector_index {
     slab vectors;   /* items by node */
     graph links;
     slab last;    /* u32 a node: the last entry of its ring, with RING_MIXED; ENTRY_NONE */
-    slab entries; /* vector_entry */
+    slab ids;     /* int64_t an entry */
+    slab rings;   /* entry_ring */
+    slab lives;   /* entry_life */
+    _Atomic(uint32_t) usual; /* entries: below, nothing was written to rings and lives */
     _Atomic(uint32_t) gone; /* entries that are gone to the newest version, and nodes without any */
 
     /* The writer's. */
@@ -72,15 +80,37 @@ static inline int64_t vector_unzigzag(uint64_t n)
     return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
 }
 
-static inline vector_entry *vector_entry_at(const vector_index *x, uint32_t i)
+static inline int64_t vector_entry_id(const vector_index *x, uint32_t entry)
 {
-    return (vector_entry *)(void *)slab_at(&x->entries, i);
+    return *(const int64_t *)(const void *)slab_at(&x->ids, entry);
 }
 
-static inline bool vector_sees(const vector_version *v, const vector_entry *e)
+static inline entry_ring *vector_entry_ring(const vector_index *x, uint32_t entry)
 {
-    return atomic_load_explicit(&e->added, memory_order_relaxed) <= v->number &&
-           v->number < atomic_load_explicit(&e->gone, memory_order_relaxed);
+    return (entry_ring *)(void *)slab_at(&x->rings, entry);
+}
+
+static inline entry_life *vector_entry_life(const vector_index *x, uint32_t entry)
+{
+    return (entry_life *)(void *)slab_at(&x->lives, entry);
+}
+
+static inline uint32_t vector_entry_node(const vector_index *x, uint32_t entry)
+{
+    return vector_entry_ring(x, entry)->node + entry;
+}
+
+static inline uint32_t vector_entry_next(const vector_index *x, uint32_t entry)
+{
+    return atomic_load_explicit(&vector_entry_ring(x, entry)->next, memory_order_acquire) + entry;
+}
+
+static inline bool vector_sees(const vector_version *v, uint32_t entry)
+{
+    const entry_life *l = vector_entry_life(v->of, entry);
+
+    return atomic_load_explicit(&l->added, memory_order_relaxed) < v->number &&
+           v->number < NUMBER_NEVER - atomic_load_explicit(&l->gone, memory_order_relaxed);
 }
 
 /* The entry of an id that v sees: FENEC_OK; FN_END: there is none; ENTRY_UNCLEAR: this cannot be told. */

@@ -7,6 +7,8 @@
 #include "base/varint.h"
 #include "search/vector_rows.h"
 
+enum { ROWS_KEPT = 4 }; /* of 64 KiB, in SQLite's cache */
+
 typedef struct opening {
     conn *c;
     uint32_t index;
@@ -23,6 +25,18 @@ typedef struct opening {
     size_t id_count, id_cap;
     int64_t log_next;
 } opening;
+
+/* ---- rows ---- */
+
+/* Rows are read once: their pages are let go of before there are many of them. */
+static int read_row(opening *o, vector_rows kind, uint8_t side, uint32_t row, const uint8_t **bytes, size_t *len,
+                    error *err)
+{
+    if (row % ROWS_KEPT == 0)
+        conn_forget_pages(o->c);
+    int rc = row_cache_read(o->c, o->index, vector_row_id(kind, side, row), bytes, len, err);
+    return rc == FN_END ? ROW_DAMAGED : rc;
+}
 
 /* ---- manifest ---- */
 
@@ -67,10 +81,9 @@ static int read_centres(opening *o, float **out, error *err)
     for (size_t at = 0, row = 0; !rc && at < whole; row++) {
         const uint8_t *bytes;
         size_t len, want = whole - at < VECTOR_ROW_BYTES ? whole - at : VECTOR_ROW_BYTES;
-        rc = row_cache_read(o->c, o->index, vector_row_id(VECTOR_CENTRES, (uint8_t)o->m.items_side, (uint32_t)row),
-                            &bytes, &len, err);
+        rc = read_row(o, VECTOR_CENTRES, (uint8_t)o->m.items_side, (uint32_t)row, &bytes, &len, err);
         if (rc || len != want) {
-            rc = rc && rc != FN_END ? rc : ROW_DAMAGED;
+            rc = rc ? rc : ROW_DAMAGED;
             break;
         }
         memcpy((uint8_t *)centres + at, bytes, len);
@@ -128,12 +141,12 @@ static int read_items(opening *o, vector_rows kind, slab *to, uint32_t a_row, ui
         const uint32_t stop = count - at < a_row ? count : at + a_row;
         const uint8_t *bytes;
         size_t len;
-        int rc = row_cache_read(o->c, o->index, vector_row_id(kind, side, row), &bytes, &len, err);
+        int rc = read_row(o, kind, side, row, &bytes, &len, err);
         if (rc)
-            return rc == FN_END ? ROW_DAMAGED : rc;
+            return rc;
         if (len < (size_t)(stop - at) * to->item)
             return ROW_DAMAGED;
-        if (!slab_reserve(to, stop))
+        if (!slab_fit(to, stop, count))
             return fail_memory(err);
         while (at < stop) {
             uint32_t run = slab_run(to, at);
@@ -191,11 +204,11 @@ static int read_numbers(opening *o, vector_rows kind, uint64_t rows, error *err)
     for (uint32_t row = 0; row < rows; row++) {
         const uint8_t *bytes;
         size_t len;
-        int rc = row_cache_read(o->c, o->index, vector_row_id(kind, (uint8_t)o->m.lists_side, row), &bytes, &len, err);
+        int rc = read_row(o, kind, (uint8_t)o->m.lists_side, row, &bytes, &len, err);
         if (!rc)
             rc = kind == VECTOR_TALL ? take_tall(o, bytes, bytes + len) : take_entries(o, bytes, bytes + len, err);
         if (rc)
-            return rc == FN_END ? ROW_DAMAGED : rc;
+            return rc;
     }
     return FENEC_OK;
 }
@@ -263,7 +276,7 @@ static int read_documents(opening *o, error *err)
     uint32_t empty = 0;
 
     int rc = read_items(o, VECTOR_ITEMS, &x->vectors, a_row, nodes, NULL, err);
-    if (!rc && !slab_reserve(&x->last, nodes))
+    if (!rc && !slab_fit(&x->last, nodes, nodes))
         rc = fail_memory(err);
     if (rc)
         return rc;

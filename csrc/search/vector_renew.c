@@ -116,12 +116,12 @@ static int follow(vector_version *own, const vector_version *v, const vector_ver
     int rc = FENEC_OK;
 
     for (uint32_t i = 0; !rc && i < now->entries; i++) {
-        const vector_entry *e = vector_entry_at(now->of, i);
-        bool was = i < v->entries && vector_sees(v, e), is = vector_sees(now, e);
+        bool was = i < v->entries && vector_sees(v, i), is = vector_sees(now, i);
         if (was && !is && !added)
-            rc = vector_write_item(own, e->id, NULL, err);
+            rc = vector_write_item(own, vector_entry_id(now->of, i), NULL, err);
         else if (!was && is && added)
-            rc = vector_write_item(own, e->id, item_for(own->of, now->of, e->node), err);
+            rc = vector_write_item(own, vector_entry_id(now->of, i),
+                                   item_for(own->of, now->of, vector_entry_node(now->of, i)), err);
     }
     return rc;
 }

@@ -106,11 +106,11 @@ static void count_rows(vector_save *s)
 
 static int64_t last_id(const vector_version *v)
 {
-    int64_t last = v->sorted ? vector_entry_at(v->of, v->sorted - 1)->id : INT64_MIN;
+    int64_t last = v->sorted ? vector_entry_id(v->of, v->sorted - 1) : INT64_MIN;
 
     for (uint32_t i = v->sorted; i < v->entries; i++)
-        if (vector_entry_at(v->of, i)->id > last)
-            last = vector_entry_at(v->of, i)->id;
+        if (vector_entry_id(v->of, i) > last)
+            last = vector_entry_id(v->of, i);
     return last;
 }
 

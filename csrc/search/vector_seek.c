@@ -34,11 +34,6 @@ static uint32_t last_of(const vector_index *x, uint32_t node)
     return atomic_load_explicit(slab_word(&x->last, node), memory_order_acquire);
 }
 
-static uint32_t next_of(const vector_index *x, uint32_t entry)
-{
-    return atomic_load_explicit(&vector_entry_at(x, entry)->next, memory_order_acquire);
-}
-
 /* Whether the version sees a document of the node. */
 static bool has_document(void *seek, uint32_t node)
 {
@@ -48,9 +43,9 @@ static bool has_document(void *seek, uint32_t node)
     if (last == ENTRY_NONE)
         return false;
     do {
-        if (vector_sees(v, vector_entry_at(v->of, at)))
+        if (vector_sees(v, at))
             return true;
-        at = next_of(v->of, at);
+        at = vector_entry_next(v->of, at);
     } while (at != last);
     return false;
 }
@@ -146,10 +141,9 @@ static int make_group(vector_seek *s, uint32_t end, error *err)
             continue;
         s->doubt = codec_doubt(&s->q, slab_at(&x->vectors, graph_node(f)));
         do {
-            const vector_entry *e = vector_entry_at(x, at);
-            if (vector_sees(s->v, e))
-                rc = add_to_group(s, e->id, err);
-            at = next_of(x, at);
+            if (vector_sees(s->v, at))
+                rc = add_to_group(s, vector_entry_id(x, at), err);
+            at = vector_entry_next(x, at);
         } while (!rc && at != last);
     }
     if (s->group_count > 1)
@@ -180,11 +174,10 @@ static int next_node(vector_seek *s, error *err)
 static bool next_in_ring(vector_seek *s, vector_hit *out)
 {
     while (s->in_ring) {
-        s->entry = next_of(s->v->of, s->entry);
+        s->entry = vector_entry_next(s->v->of, s->entry);
         s->in_ring = s->entry != s->last;
-        const vector_entry *e = vector_entry_at(s->v->of, s->entry);
-        if (vector_sees(s->v, e)) {
-            *out = (vector_hit){e->id, s->distance, s->doubt};
+        if (vector_sees(s->v, s->entry)) {
+            *out = (vector_hit){vector_entry_id(s->v->of, s->entry), s->distance, s->doubt};
             return true;
         }
     }
@@ -224,10 +217,9 @@ static void visit_node(vector_seek *s, uint32_t node, float distance, vector_vis
     if (last == ENTRY_NONE)
         return;
     do {
-        at = next_of(x, at);
-        const vector_entry *e = vector_entry_at(x, at);
-        if (vector_sees(s->v, e)) {
-            hit.id = e->id;
+        at = vector_entry_next(x, at);
+        if (vector_sees(s->v, at)) {
+            hit.id = vector_entry_id(x, at);
             visit(to, &hit);
         }
     } while (at != last);
@@ -287,14 +279,14 @@ size_t vector_seek_ids(vector_seek *s, const int64_t ids[], size_t count, vector
     for (size_t i = 0; i < count; i++) {
         uint32_t entry = from;
         int rc = FENEC_OK;
-        if (vector_find_sorted(v, ids[i], &from) && vector_sees(v, vector_entry_at(v->of, from)))
+        if (vector_find_sorted(v, ids[i], &from) && vector_sees(v, from))
             entry = from;
         else
             rc = vector_find(v, ids[i], &entry);
         if (rc == ENTRY_UNCLEAR)
             unclear[unclear_count++] = ids[i];
         if (rc == FENEC_OK) {
-            uint32_t node = vector_entry_at(v->of, entry)->node;
+            uint32_t node = vector_entry_node(v->of, entry);
             const uint8_t *item = slab_at(&v->of->vectors, node);
             for (size_t n = 0; n < v->of->how.item && n < 512; n += 64)
                 __builtin_prefetch(item + n, 0, 3);
@@ -315,12 +307,25 @@ int vector_link(const vector_version *v, uint32_t most, bool *done, error *err)
 {
     vector_index *x = v->of;
     uint32_t linked = atomic_load_explicit(&x->links.linked, memory_order_relaxed);
-    int rc = FENEC_OK;
+    int rc = linked < v->nodes && !codec_prepare(&x->how) ? fail_memory(err) : FENEC_OK;
 
     for (uint32_t i = 0; !rc && i < most && linked < v->nodes; i++, linked++)
         rc = graph_link(&x->links, x->linker, true, err);
     *done = linked >= v->nodes;
     return rc;
+}
+
+/* What is beside vectors and links; of entries all from the first on that is not as usual. */
+static size_t other_bytes(const vector_version *v)
+{
+    const vector_index *x = v->of;
+    const uint32_t usual = atomic_load_explicit(&x->usual, memory_order_relaxed);
+    const size_t unusual = usual < v->entries ? v->entries - usual : 0;
+    size_t len = v->entries * sizeof(int64_t) + unusual * (sizeof(entry_ring) + sizeof(entry_life));
+
+    if (x->centres)
+        len += CODEC_CENTRE_FLOATS(x->how.dimension) * sizeof(float);
+    return len + v->nodes * sizeof(uint32_t) + atomic_load_explicit(&x->table_bytes, memory_order_relaxed);
 }
 
 vector_state vector_look(const vector_version *v)
@@ -334,7 +339,5 @@ vector_state vector_look(const vector_version *v)
                           .gone = atomic_load_explicit(&x->gone, memory_order_relaxed),
                           .vector_bytes = (size_t)v->nodes * x->how.item,
                           .link_bytes = graph_bytes(&x->links, linked),
-                          .other_bytes = (size_t)v->entries * sizeof(vector_entry) + (size_t)v->nodes * 4 +
-                                         (x->centres ? CODEC_CENTRE_FLOATS(x->how.dimension) * sizeof(float) : 0) +
-                                         atomic_load_explicit(&x->table_bytes, memory_order_relaxed)};
+                          .other_bytes = other_bytes(v)};
 }
