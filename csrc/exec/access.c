@@ -358,6 +358,49 @@ static void choose_ids(const access_plan *p, const context *cx, const constant *
     }
 }
 
+/* ---- entries as ids ---- */
+
+typedef struct id_gathering {
+    ids *to;
+    int64_t most;
+    int code;
+    error *err;
+} id_gathering;
+
+static bool gather_id(void *to, int64_t id, const uint8_t *key, size_t len)
+{
+    id_gathering *g = to;
+
+    (void)key, (void)len;
+    g->code = ids_add(g->to, id, g->err);
+    return !g->code && (int64_t)g->to->count < g->most;
+}
+
+/* The ids of a part of an index, up to so many. Inside SQLite's step, which takes the first key that is in and the
+ * first that is not. */
+static int gather_entries(const catalog_index *index, const access_bounds *b, int64_t most, conn *c, ids *out,
+                          error *err)
+{
+    uint8_t low[KEY_MAX + 2] = {0}, high[KEY_MAX + 2];
+    size_t low_len = 0, high_len = sizeof high;
+    id_gathering g = {.to = out, .most = most, .err = err};
+
+    if (b->has_low) {
+        memcpy(low, b->low, b->low_len);
+        low_len = b->low_len + b->above_low; /* the next key is that and a byte of 0 */
+    }
+    memset(high, 0xFF, sizeof high);
+    if (b->has_high) {
+        memcpy(high, b->high, b->high_len);
+        high[b->high_len] = 0;
+        high_len = b->high_len + !b->below_high;
+    }
+    int rc = entries_scan(c, table_index(index->number), low, low_len, high, high_len, gather_id, &g, err);
+    return g.code ? g.code : rc == FN_END ? FENEC_OK : rc;
+}
+
+/* ---- choosing an index ---- */
+
 typedef struct chooser {
     const access_plan *p;
     const context *cx;
@@ -392,9 +435,37 @@ static int covers_half(const chooser *w, const catalog_index *index, int64_t nam
     return rc;
 }
 
+/* Where few rows are of use, they are listed as they are counted. */
+static int choose_listed(const chooser *w, const catalog_index *index, const access_bounds *b, bool exact, access *out,
+                         error *err)
+{
+    const int64_t best = out->named < w->half ? out->named : w->half;
+    ids l = {0};
+    int rc = best > 0 ? gather_entries(index, b, best, w->cx->c, &l, err) : FENEC_OK;
+
+    if (!rc && (int64_t)l.count < best)
+        rc = ids_order(&l, err);
+    if (rc || (int64_t)l.count >= best) {
+        ids_clear(&l);
+        return rc;
+    }
+    access_clear(out);
+    out->kind = ACCESS_LIST;
+    out->list = NULL;
+    out->index = index;
+    out->is_made = true;
+    out->rows = l;
+    out->named = (int64_t)l.count;
+    out->exact = exact;
+    out->how = is_sorted(index) ? "an ordered index" : "a hash index";
+    return FENEC_OK;
+}
+
 static int choose_bounds(const chooser *w, const catalog_index *index, const access_bounds *b, uint32_t taken,
                          bool exact, access *out, error *err)
 {
+    if (w->few)
+        return choose_listed(w, index, b, exact && taken == w->p->operands, out, err);
     bool one = is_one_key(b), half = false;
     int64_t n = 1;
     int rc;
@@ -403,7 +474,7 @@ static int choose_bounds(const chooser *w, const catalog_index *index, const acc
         rc = count_bounds(w, index, b, out->named, &n, err);
         if (rc || n >= out->named || n >= w->half)
             return rc;
-        rc = w->few ? FENEC_OK : covers_half(w, index, n, &half, err);
+        rc = covers_half(w, index, n, &half, err);
         if (rc || half)
             return rc;
     } else if (n >= out->named) {
@@ -833,43 +904,6 @@ void access_close(access_rows *rows)
 
 /* ---- ids alone ---- */
 
-typedef struct id_gathering {
-    ids *to;
-    int code;
-    error *err;
-} id_gathering;
-
-static bool gather_id(void *to, int64_t id, const uint8_t *key, size_t len)
-{
-    id_gathering *g = to;
-
-    (void)key, (void)len;
-    g->code = ids_add(g->to, id, g->err);
-    return !g->code;
-}
-
-/* Inside SQLite's step, which takes the first key that is in and the first that is not. */
-static int gather_entries(const access *a, conn *c, ids *out, error *err)
-{
-    const access_bounds *b = &a->bounds;
-    uint8_t low[KEY_MAX + 2] = {0}, high[KEY_MAX + 2];
-    size_t low_len = 0, high_len = sizeof high;
-    id_gathering g = {.to = out, .err = err};
-
-    if (b->has_low) {
-        memcpy(low, b->low, b->low_len);
-        low_len = b->low_len + b->above_low; /* the next key is that and a byte of 0 */
-    }
-    memset(high, 0xFF, sizeof high);
-    if (b->has_high) {
-        memcpy(high, b->high, b->high_len);
-        high[b->high_len] = 0;
-        high_len = b->high_len + !b->below_high;
-    }
-    int rc = entries_scan(c, table_index(a->index->number), low, low_len, high, high_len, gather_id, &g, err);
-    return g.code ? g.code : rc == FN_END ? FENEC_OK : rc;
-}
-
 int access_ids(access *from, const collection *of, const context *cx, const constant *resolved, ids *out, error *err)
 {
     int rc = FENEC_OK;
@@ -877,10 +911,8 @@ int access_ids(access *from, const collection *of, const context *cx, const cons
     if (from->kind == ACCESS_ID)
         return ids_add(out, from->low, err);
     if (from->kind == ACCESS_KEY || from->kind == ACCESS_RANGE)
-        return gather_entries(from, cx->c, out, err);
+        return gather_entries(from->index, &from->bounds, INT64_MAX, cx->c, out, err);
     if (!from->is_made)
         rc = make_list(from, of, cx, resolved, err);
-    for (size_t i = 0; !rc && i < from->rows.count; i++)
-        rc = ids_add(out, from->rows.at[i], err);
-    return rc;
+    return rc ? rc : ids_append(out, &from->rows, err);
 }

@@ -11,17 +11,39 @@ void ids_clear(ids *l)
     *l = (ids){0};
 }
 
+static int make_room(ids *l, size_t cap, error *err)
+{
+    int64_t *grown = cap <= SIZE_MAX / sizeof *grown ? memory_resize(l->at, cap * sizeof *grown) : NULL;
+
+    if (!grown)
+        return fail_memory(err);
+    l->at = grown;
+    l->cap = cap;
+    return FENEC_OK;
+}
+
 int ids_add(ids *l, int64_t id, error *err)
 {
     if (l->count == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 64;
-        int64_t *grown = cap <= SIZE_MAX / sizeof *grown ? memory_resize(l->at, cap * sizeof *grown) : NULL;
-        if (!grown)
-            return fail_memory(err);
-        l->at = grown;
-        l->cap = cap;
+        int rc = make_room(l, l->cap ? l->cap * 2 : 64, err);
+        if (rc)
+            return rc;
     }
     l->at[l->count++] = id;
+    return FENEC_OK;
+}
+
+int ids_append(ids *l, const ids *more, error *err)
+{
+    if (!more->count)
+        return FENEC_OK;
+    if (l->cap - l->count < more->count) {
+        int rc = make_room(l, l->count + more->count, err);
+        if (rc)
+            return rc;
+    }
+    memcpy(l->at + l->count, more->at, more->count * sizeof *more->at);
+    l->count += more->count;
     return FENEC_OK;
 }
 
@@ -62,11 +84,20 @@ void ids_sort(int64_t at[], size_t count, int64_t spare[])
         memcpy(at, from, count * sizeof *at);
 }
 
+static bool is_ordered(const ids *l)
+{
+    size_t i = 1;
+
+    while (i < l->count && l->at[i - 1] < l->at[i])
+        i++;
+    return i >= l->count;
+}
+
 int ids_order(ids *l, error *err)
 {
     size_t kept = 0;
 
-    if (l->count < 2)
+    if (is_ordered(l))
         return FENEC_OK;
     int64_t *spare = memory_alloc(l->count * sizeof *spare);
     if (!spare)

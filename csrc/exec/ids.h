@@ -15,6 +15,7 @@ typedef struct ids {
 
 void ids_clear(ids *l);
 int ids_add(ids *l, int64_t id, error *err);
+int ids_append(ids *l, const ids *more, error *err);
 int ids_order(ids *l, error *err); /* ascending, each once */
 
 /* Ascending; `spare` has room for as many. */
