@@ -240,6 +240,12 @@ void checkpoint_if_due(store *s)
         run_due(s);
 }
 
+void checkpoint_put_off(store *s)
+{
+    if (is_due(s, 0))
+        atomic_store(&s->put_off, true);
+}
+
 void checkpoint_early(store *s)
 {
     lock_take(&s->writing);

@@ -129,10 +129,12 @@ struct store {
     bool beside;                /* a checkpoint beside writers is under way */
 
     _Atomic(bool) buffered;    /* the writer's transaction holds landed blocks */
+    _Atomic(int) awaited;      /* reads that wait to see them */
     _Atomic(bool) refused;     /* by the disk: no writes until reopened */
     _Atomic(uint64_t) entered; /* blocks that asked for the writer's lock */
     _Atomic(bool) drained;     /* the gate is shut and the last read is over */
     _Atomic(bool) retry;       /* a long read ended: a checkpoint may get further now */
+    _Atomic(bool) put_off;     /* a checkpoint is left to the next block */
 
     /* LOCK_DURABLE */
     struct lock durable;
@@ -270,6 +272,7 @@ int mark_whole(store *s);                     /* after one that left nothing, be
 void checkpoint_note_failure(store *s, int rc);
 
 void checkpoint_if_due(store *s);           /* may let LOCK_WRITER go for a while */
+void checkpoint_put_off(store *s);          /* where one is due: before the next block, by who writes it. LOCK_WRITER held */
 void checkpoint_early(store *s);            /* by who works behind the writers; takes LOCK_WRITER */
 void checkpoint_run(store *s);              /* the writer's own */
 void checkpoint_drained(store *s);          /* by the last reader; takes LOCK_WRITER */

@@ -232,19 +232,36 @@ void store_trim(store *s)
         checkpoint_drained(s);
 }
 
+/* A read sees every block that was over when it began: what is buffered is landed first, by the next block that is
+ * over, or here. The log is left to those who write. Where the disk refuses, reads go on with what was committed. */
+static void land_buffered(store *s)
+{
+    error ignored;
+
+    atomic_fetch_add(&s->awaited, 1);
+    lock_take(&s->durable);
+    const uint64_t asked = atomic_load(&s->entered);
+    s->giving_way++;
+    while (atomic_load(&s->buffered) && s->left < asked)
+        condition_wait(&s->gathered, &s->durable);
+    s->giving_way--;
+    lock_leave(&s->durable);
+    if (atomic_load(&s->buffered)) {
+        lock_take(&s->writing);
+        if (s->writer.db && transaction_flush(s, &ignored) == FENEC_OK)
+            checkpoint_put_off(s);
+        lock_leave(&s->writing);
+    }
+    atomic_fetch_sub(&s->awaited, 1);
+}
+
 int store_read(store *s, conn **out, version **v, error *err)
 {
     conn *c = NULL;
     int code = store_check_fork(s, err);
 
-    if (code == FENEC_OK && atomic_load(&s->buffered)) {
-        error ignored;
-        lock_take(&s->writing);
-        /* Where the disk refuses, reads go on with what was committed. */
-        if (s->writer.db && transaction_flush(s, &ignored) == FENEC_OK)
-            checkpoint_if_due(s);
-        lock_leave(&s->writing);
-    }
+    if (code == FENEC_OK && atomic_load(&s->buffered))
+        land_buffered(s);
     if (code == FENEC_OK)
         code = pool_take(s, &c, err);
     if (code)

@@ -201,6 +201,11 @@ static int begin_block(store *s, bool undo, bool still, conn **out, version **v,
 
     if (code)
         return code;
+    if (atomic_exchange(&s->put_off, false)) { /* before anybody waits for this block to be over */
+        lock_take(&s->writing);
+        checkpoint_if_due(s);
+        lock_leave(&s->writing);
+    }
     atomic_fetch_add(&s->entered, 1);
     lock_take(&s->writing);
     code = s->writer.db ? transaction_check(s, err) : store_fail_closed(err);
@@ -347,7 +352,8 @@ static int buffer_block(store *s, version *next, error *err)
     }
     t->buffered++;
     atomic_store(&s->buffered, true);
-    return buffer_is_full(s) ? transaction_land(s, err) : FENEC_OK;
+    /* What a read waits for is landed here, so that it need not get the lock before the next block does. */
+    return buffer_is_full(s) || atomic_load(&s->awaited) ? transaction_land(s, err) : FENEC_OK;
 }
 
 static int land_block(store *s, version *next, uint64_t *ticket, error *err)
