@@ -87,6 +87,19 @@ static const char *draw_change(uint64_t *state, uint32_t most)
     }
 }
 
+static void load(bed *b, const char *index, uint64_t *state, int first, int rounds)
+{
+    bed_do(b, format("create collection c (e vector<4> @hnsw(%s, m=3, ef=10, ef_construction=20))", index));
+    for (int i = 0; i < first; i += 5)
+        bed_do(b, format("put c [{e: %s}, {e: %s}, {e: %s}, {e: %s}, {e: %s}]", draw(state), draw(state), draw(state),
+                         draw(state), draw(state)));
+    for (int i = 0; i < rounds; i++) {
+        bed_do(b, draw_change(state, (uint32_t)first));
+        if (drawn(state, 12) == 0)
+            CHECK_INT(database_checkpoint(b->d, &b->err), FENEC_OK);
+    }
+}
+
 /* ---- the index beside the documents ---- */
 
 static void tell(void *to, int64_t id, const char *what)
@@ -194,6 +207,49 @@ TEST(saved_vectors_are_read_back_and_none_is_linked_again)
     }
 }
 
+TEST(an_index_that_is_not_in_memory_is_written_to_without_being_read)
+{
+    static const char *const kinds[] = {"l2", "cosine, quant=bit"};
+    uint64_t state = test_seed();
+
+    for (int i = 0; i < 2; i++) {
+        test_disk *d = test_disk_new();
+        bed b;
+        open_on(&b, d);
+        load(&b, kinds[i], &state, 2500, 0);
+        bed_do(&b, "create collection u (k int @unique)");
+        CHECK_INT(database_checkpoint(b.d, &b.err), FENEC_OK);
+        bed_close(&b);
+        for (long round = test_scale(12, 200); round > 0; round--) {
+            open_on(&b, d);
+            for (uint32_t n = drawn(&state, 4); n > 0; n--)
+                bed_do(&b, draw_change(&state, 2500));
+            /* A block that is put back, one that asks after it wrote, and one that writes once more then. */
+            CHECK_CODE(&b, format("put c {id: 3, e: %s}; put u [{k: 1}, {k: 1}]", draw(&state)), FENEC_DUPLICATE);
+            CHECK_ROWS(&b, "put c {id: 4, e: [9000, 1, 1, 1]}; get c select id near e [9000, 1, 1, 1] limit 1",
+                       i ? "{\"id\":4,\"_score\":1}" : "{\"id\":4,\"_score\":0}");
+            bed_do(&b, format("put c {id: 5, e: %s}; get c select id near e %s limit 1; del c where id = 5", draw(&state),
+                              draw(&state)));
+            if (drawn(&state, 2))
+                warm(&b);
+            check_answers(&b);
+            bed_close(&b);
+            check_on(d);
+            open_on(&b, d);
+            for (uint32_t n = 1 + drawn(&state, 4); n > 0; n--)
+                bed_do(&b, draw_change(&state, 2500));
+            if (drawn(&state, 2))
+                check_answers(&b); /* beside who reads it */
+            else
+                warm(&b);
+            check_answers(&b);
+            bed_close(&b);
+            check_on(d);
+        }
+        test_disk_free(d);
+    }
+}
+
 /* ---- ends at any point ---- */
 
 enum { CUTS_MAX = 40 };
@@ -215,19 +271,6 @@ static void cut_now(void *argument, disk_call call, const char *name)
     (void)name;
     if (atomic_fetch_add(&k->calls, 1) % k->every == k->every - 1 && k->count < CUTS_MAX)
         k->cuts[k->count++] = test_disk_cut(k->d, drawn(&k->random, 2) ? LOSE_NOTHING : LOSE_SOME, &k->random);
-}
-
-static void load(bed *b, const char *index, uint64_t *state, int first, int rounds)
-{
-    bed_do(b, format("create collection c (e vector<4> @hnsw(%s, m=3, ef=10, ef_construction=20))", index));
-    for (int i = 0; i < first; i += 5)
-        bed_do(b, format("put c [{e: %s}, {e: %s}, {e: %s}, {e: %s}, {e: %s}]", draw(state), draw(state), draw(state),
-                         draw(state), draw(state)));
-    for (int i = 0; i < rounds; i++) {
-        bed_do(b, draw_change(state, (uint32_t)first));
-        if (drawn(state, 12) == 0)
-            CHECK_INT(database_checkpoint(b->d, &b->err), FENEC_OK);
-    }
 }
 
 static void end_anywhere(const char *index, int first, int rounds, long every)

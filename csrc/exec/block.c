@@ -69,6 +69,13 @@ version *block_get_part(const block *b, uint32_t index, bool *own)
     return *own ? b->parts[i].v : published_find(b->base, index);
 }
 
+const part_kind *block_part_kind(const block *b, uint32_t index)
+{
+    uint32_t i = part_place(b, index);
+
+    return i < b->part_count && b->parts[i].index == index ? b->parts[i].kind : NULL;
+}
+
 static void drop_part(const block_part *p)
 {
     if (p->v && p->kind->undo)
@@ -126,15 +133,17 @@ static int next_state(block *b, published **out, error *err)
     arena_mark here = arena_here(a);
     published_part *changed = arena_alloc(a, b->part_count * sizeof *changed + 1);
     int rc = changed ? FENEC_OK : fail_memory(err);
+    bool published = false;
 
     *out = NULL;
     for (uint32_t i = 0; rc == FENEC_OK && i < b->part_count; i++) {
         const block_part *p = &b->parts[i];
         if (p->v && p->kind->land)
             rc = p->kind->land(b, p->index, p->v, err);
-        changed[i] = (published_part){p->index, p->v};
+        changed[i] = (published_part){p->index, p->v && p->kind->passes ? NULL : p->v};
+        published |= !p->v || !p->kind->passes;
     }
-    if (rc == FENEC_OK && (b->own || b->part_count) &&
+    if (rc == FENEC_OK && (b->own || published) &&
         !(*out = published_new(b->base, b->cat, changed, b->part_count)))
         rc = fail_memory(err);
     arena_rewind(a, here);

@@ -45,6 +45,7 @@ struct block;
 
 /* What a kind of search index has a block do. */
 typedef struct part_kind {
+    bool passes; /* what the block has of it is its own alone: nothing is published */
     /* Before the block lands: writes what goes with it. May be NULL. */
     int (*land)(struct block *b, uint32_t index, version *v, error *err);
     /* The block has landed, the lock is held still. May be NULL. */
@@ -85,6 +86,9 @@ void block_schema(block *b, catalog *next);
 
 /* A search index as the block sees it, borrowed; NULL: to be read from the file. *own: block_set_part gave it. */
 version *block_get_part(const block *b, uint32_t index, bool *own);
+
+/* Of what kind the block's own version is; NULL: it has none. */
+const part_kind *block_part_kind(const block *b, uint32_t index);
 
 /* What it is from now on, to the block and, published with it, to everybody after it. The reference passes
  * on, on failure too (undone then). The same version again, or another in its place, which undoes its own

@@ -30,16 +30,25 @@ static int damaged_in(block *b, const collection *of, const catalog_index *x, er
     return fail(err, FENEC_CORRUPT, "the index on `%s` of `%s` was damaged while it was built", x->on.text, of->name);
 }
 
-/* The index as the block sees it, read where it was not. */
+static bool is_noted(const block *b, const search_kind *kind, const catalog_index *x)
+{
+    return kind->note && block_part_kind(b, x->number) == &kind->noted;
+}
+
+/* The index as the block sees it, read where it was not. What was noted for who reads it is written before. */
 static int find_in(block *b, const collection *of, const catalog_index *x, version **out, error *err)
 {
     const search_kind *kind = kind_of(x);
     bool own;
+    int rc = FENEC_OK;
 
     *out = block_get_part(b, x->number, &own);
-    if (*out)
+    if (*out && !is_noted(b, kind, x))
         return FENEC_OK;
-    int rc = kind->read(b, of, x, out, err);
+    if (*out)
+        rc = kind->noted.land(b, x->number, *out, err);
+    if (rc == FENEC_OK)
+        rc = kind->read(b, of, x, out, err);
     if (rc == FENEC_OK)
         rc = block_set_part(b, x->number, &kind->part, *out, err);
     return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
@@ -56,15 +65,36 @@ int search_part(const context *cx, const collection *of, const catalog_index *x,
     return FN_AGAIN;
 }
 
+/* FN_END: the index is in memory, or to be. */
+static int note_write(block *b, const catalog_index *x, int64_t id, error *err)
+{
+    const search_kind *kind = kind_of(x);
+    version *v, *noted = NULL;
+    bool own;
+
+    if (!kind->note || x->state != INDEX_READY)
+        return FN_END;
+    v = block_get_part(b, x->number, &own);
+    if (v && !is_noted(b, kind, x))
+        return FN_END;
+    int rc = kind->note(b, x, v, &noted, id, err);
+    return rc == FENEC_OK && noted != v ? block_set_part(b, x->number, &kind->noted, noted, err) : rc;
+}
+
 int search_write(block *b, const collection *of, const catalog_index *x, int64_t id, const value *had,
                  const value *gets, error *err)
 {
     const search_kind *kind = kind_of(x);
     version *v, *own;
-    int rc = find_in(b, of, x, &v, err);
+    int rc = note_write(b, x, id, err);
+
+    if (rc == FENEC_OK)
+        return FENEC_OK;
+    if (rc == FN_END)
+        rc = find_in(b, of, x, &v, err);
 
     if (rc != FENEC_OK)
-        return rc;
+        return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
     rc = kind->begin(b, v, &own, err);
     if (rc == FENEC_OK && own != v)
         rc = block_set_part(b, x->number, &kind->part, own, err);
@@ -89,7 +119,8 @@ int search_built(block *b, const collection *of, const catalog_index *x, error *
     return rc == ROW_DAMAGED ? damaged_in(b, of, x, err) : rc;
 }
 
-int search_read(writer *w, uint32_t collection_number, uint32_t index, struct scratch *memory, error *err)
+/* FN_AGAIN: its rows are damaged. */
+static int read_index(writer *w, uint32_t collection_number, uint32_t index, struct scratch *memory, error *err)
 {
     uint64_t ticket;
     version *v;
@@ -105,6 +136,14 @@ int search_read(writer *w, uint32_t collection_number, uint32_t index, struct sc
     if (rc == FENEC_OK)
         return block_commit(&b, &ticket, err);
     block_rollback(&b);
+    return rc;
+}
+
+int search_read(writer *w, uint32_t collection_number, uint32_t index, struct scratch *memory, error *err)
+{
+    lock_take(&w->unbuilt->reading); /* where it is read behind the writers already, that is waited for */
+    int rc = read_index(w, collection_number, index, memory, err);
+    lock_leave(&w->unbuilt->reading);
     return rc != FN_AGAIN ? rc : unbuilt_rebuild(w->unbuilt, w, collection_number, index, memory, err);
 }
 

@@ -14,6 +14,12 @@ typedef struct search_kind {
     /* search_write's, on that version. */
     int (*write)(block *b, const catalog_index *x, version *own, int64_t id, const value *had, const value *gets,
                  error *err);
+    /* search_write's for an index that is READY and not in memory, instead of reading it: v is what the block noted so
+     * far, NULL before the first, and *out what it has noted then, with one reference more where it is another. It
+     * lands by `noted`, is published as none, and is put back where the block reads the index after all. FN_END: the
+     * index is to be read. May be NULL. */
+    int (*note)(block *b, const catalog_index *x, version *v, version **out, int64_t id, error *err);
+    part_kind noted;
     /* The rows there were have all been written to an index that was built. May be NULL. */
     int (*built)(block *b, version *own, error *err);
     /* Asks for what a checkpoint is to find done, of an index in memory, on the maintenance thread. May be NULL. */

@@ -13,11 +13,17 @@ typedef struct wanted {
 
 bool unbuilt_init(unbuilt *u)
 {
-    return lock_init(&u->building, LOCK_BUILD);
+    if (!lock_init(&u->building, LOCK_BUILD))
+        return false;
+    if (lock_init(&u->reading, LOCK_BUILD))
+        return true;
+    lock_destroy(&u->building);
+    return false;
 }
 
 void unbuilt_clear(unbuilt *u)
 {
+    lock_destroy(&u->reading);
     lock_destroy(&u->building);
 }
 

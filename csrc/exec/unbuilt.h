@@ -13,9 +13,10 @@
 #include "exec/block.h"
 #include "ql/parser.h"
 
-/* Of a database. One build at a time: `building` comes before the writer's lock. */
+/* Of a database. One build at a time, and one search index read into memory: both locks come before the writer's, and
+ * nobody has both. */
 typedef struct unbuilt {
-    lock building;
+    lock building, reading;
     _Atomic(bool) any; /* a text has to look */
 } unbuilt;
 

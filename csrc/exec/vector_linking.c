@@ -1,7 +1,9 @@
 #include "exec/vector_linking.h"
 
 #include "exec/scratch.h"
+#include "exec/unbuilt.h"
 #include "exec/vector_part.h"
+#include "search/row_cache.h"
 #include "search/vector_index.h"
 
 enum {
@@ -186,6 +188,100 @@ static int renew(working *k, const vector_version *v, bool urgent)
     if (fresh)
         version_drop(&fresh->head);
     return rc;
+}
+
+/* ---- reading ---- */
+
+/* The index where it is in use and not in memory. */
+static const catalog_index *find_unread(const published *s, uint32_t index, const collection **of)
+{
+    const catalog_index *x = NULL;
+
+    for (uint32_t i = 0; i < s->cat->count && !x; i++) {
+        *of = s->cat->collections[i];
+        x = collection_index_numbered(*of, index);
+    }
+    return x && x->state == INDEX_READY && !published_find(s, index) ? x : NULL;
+}
+
+static int read_or_follow(working *k, conn *c, const published *s, vector_version **v, size_t *count, uint32_t *of)
+{
+    const collection *in = NULL;
+    const catalog_index *x = find_unread(s, k->index, &in);
+
+    if (!x)
+        return FN_END;
+    *of = in->number;
+    *count = SIZE_MAX;
+    return *v ? vector_part_follow(c, in, x, v, count, &k->err) : vector_part_read(c, in, x, v, &k->err);
+}
+
+/* In a snapshot. */
+static int read_beside(working *k, vector_version **v, size_t *count, uint32_t *of)
+{
+    version *s;
+    conn *c;
+    int rc = store_read(k->w->s, &c, &s, &k->err);
+
+    if (rc)
+        return rc;
+    store_read_long(c);
+    rc = read_or_follow(k, c, (const published *)s, v, count, of);
+    store_read_end(c);
+    return rc;
+}
+
+/* Where nobody else did, with what was written meanwhile. */
+static int publish(working *k, vector_version **v, uint32_t *of)
+{
+    uint64_t ticket;
+    size_t count;
+    block b;
+    int rc = block_begin_still(&b, k->w, k->memory, &k->err);
+
+    if (rc)
+        return rc;
+    rc = read_or_follow(k, b.c, b.base, v, &count, of);
+    if (!rc) {
+        version_keep(&(*v)->head);
+        rc = block_set_part(&b, k->index, &vector_part.part, &(*v)->head, &k->err);
+    }
+    if (!rc)
+        return block_commit(&b, &ticket, &k->err);
+    block_rollback(&b);
+    return rc;
+}
+
+static int read_and_publish(working *k, uint32_t *of)
+{
+    vector_version *v = NULL;
+    size_t count = SIZE_MAX;
+    int rc = FENEC_OK;
+
+    for (int i = 0; !rc && i < ROUNDS && count > LINKED_A_TURN && !is_to_stop(k); i++)
+        rc = read_beside(k, &v, &count, of);
+    if (!rc && v && !is_to_stop(k))
+        rc = publish(k, &v, of);
+    if (v)
+        version_drop(&v->head);
+    return rc;
+}
+
+void vector_reading(void *with, uint32_t index, bool *again)
+{
+    working k = {.w = with, .memory = scratch_new(), .index = index};
+    uint32_t of = 0;
+
+    *again = false;
+    if (!k.memory)
+        return;
+    error_init(&k.err);
+    lock_take(&k.w->unbuilt->reading);
+    int rc = read_and_publish(&k, &of);
+    lock_leave(&k.w->unbuilt->reading);
+    if (rc == ROW_DAMAGED)
+        unbuilt_lose(k.w->unbuilt, k.w, of, index, k.memory);
+    scratch_free(k.memory);
 }
 
 /* ---- jobs ---- */

@@ -12,6 +12,9 @@
 void vector_linking(void *writer, uint32_t index, bool *again);
 void vector_settling(void *writer, uint32_t index, bool *again);
 
+/* The same for one that is not in memory: reads it beside writers, and publishes it. */
+void vector_reading(void *writer, uint32_t index, bool *again);
+
 /* Saves what is worth it, after maintenance_stop. */
 void vector_closing(writer *w, uint32_t index, struct scratch *memory);
 

@@ -1,5 +1,6 @@
 #include "exec/vector_part.h"
 
+#include "base/memory.h"
 #include "exec/vector_linking.h"
 #include "search/row_cache.h"
 #include "search/vector_index.h"
@@ -87,17 +88,20 @@ static int load_rows(loading *l, int64_t last, error *err)
     return rc == FN_END ? FENEC_OK : rc;
 }
 
-/* As a connection sees it. */
-static int open_index(conn *c, const collection *of, const catalog_index *x, vector_version **out, error *err)
+static loading loading_of(conn *c, const collection *of, const catalog_index *x, error *err)
 {
-    const type *t = &of->fields[x->field].type;
-    loading l = {.c = c,
-                 .from = table_side(of->number, of->fields[x->field].number),
-                 .dimension = t->dimension,
-                 .err = err};
-    int64_t last;
+    const catalog_field *field = &of->fields[x->field];
+    loading l = {.c = c, .from = table_side(of->number, field->number), .dimension = field->type.dimension, .err = err};
 
     arena_init(&l.memory);
+    return l;
+}
+
+int vector_part_read(conn *c, const collection *of, const catalog_index *x, vector_version **out, error *err)
+{
+    const type *t = &of->fields[x->field].type;
+    loading l = loading_of(c, of, x, err);
+    int64_t last;
     int rc = vector_open(&l.v, &last, c, x->number, &x->spec, t, vector_of, &l, err);
     if (!rc)
         rc = load_rows(&l, last, err);
@@ -110,13 +114,23 @@ static int open_index(conn *c, const collection *of, const catalog_index *x, vec
     return rc;
 }
 
+int vector_part_follow(conn *c, const collection *of, const catalog_index *x, vector_version **v, size_t *count,
+                       error *err)
+{
+    loading l = loading_of(c, of, x, err);
+    int rc = vector_catch_up(v, c, x->number, vector_of, &l, count, err);
+
+    arena_clear(&l.memory);
+    return rc;
+}
+
 static int read(block *b, const collection *of, const catalog_index *x, version **out, error *err)
 {
     vector_version *v = NULL;
     int rc = FENEC_OK;
 
     if (x->state == INDEX_READY) {
-        rc = open_index(b->c, of, x, &v, err);
+        rc = vector_part_read(b->c, of, x, &v, err);
     } else if (!(v = vector_new(&x->spec, &of->fields[x->field].type))) {
         rc = fail_memory(err);
     }
@@ -170,7 +184,78 @@ static void settle(writer *w, uint32_t index)
     maintenance_ask(w->behind, vector_settling, w, index);
 }
 
+/* ---- a block, while the index is not in memory ---- */
+
+/* Documents that the block wrote, for the log. */
+typedef struct notes {
+    version head;
+    int64_t *ids;
+    size_t count, cap;
+} notes;
+
+static void notes_free(version *v)
+{
+    notes *n = (notes *)v;
+
+    memory_free(n->ids);
+    memory_free(n);
+}
+
+static int notes_add(notes *n, int64_t id, error *err)
+{
+    if (n->count && n->ids[n->count - 1] == id)
+        return FENEC_OK;
+    if (n->count == n->cap) {
+        size_t cap = n->cap ? n->cap * 2 : 16;
+        int64_t *more = memory_resize(n->ids, cap * sizeof *more);
+        if (!more)
+            return fail_memory(err);
+        n->ids = more;
+        n->cap = cap;
+    }
+    n->ids[n->count++] = id;
+    return FENEC_OK;
+}
+
+static int note(block *b, const catalog_index *x, version *v, version **out, int64_t id, error *err)
+{
+    notes *n = (notes *)v;
+    int rc = n ? FENEC_OK : vector_is_saved(b->c, x->number, err);
+
+    if (!rc && !n && !(n = memory_zeroed(sizeof *n)))
+        rc = fail_memory(err);
+    if (rc)
+        return rc;
+    if (!v) {
+        atomic_init(&n->head.references, 1);
+        n->head.free = notes_free;
+    }
+    rc = notes_add(n, id, err);
+    if (rc && !v)
+        version_drop(&n->head);
+    if (!rc)
+        *out = &n->head;
+    return rc;
+}
+
+static int land_notes(block *b, uint32_t index, version *v, error *err)
+{
+    notes *n = (notes *)v;
+    int rc = n->count ? vector_note(b->c, index, n->ids, n->count, err) : FENEC_OK;
+
+    n->count = 0;
+    return rc;
+}
+
+static void landed_notes(block *b, uint32_t index, version *v)
+{
+    (void)v;
+    maintenance_ask(b->w->behind, vector_reading, b->w, index);
+}
+
 const search_kind vector_part = {.read = read,
+                                 .note = note,
+                                 .noted = {.passes = true, .land = land_notes, .landed = landed_notes},
                                  .begin = begin,
                                  .write = write,
                                  .settle = settle,
@@ -227,7 +312,7 @@ int vector_part_check(conn *c, const collection *of, const catalog_index *x, vec
                        .from = table_side(of->number, of->fields[x->field].number),
                        .dimension = of->fields[x->field].type.dimension,
                        .err = err};
-    int rc = open_index(c, of, x, &k.rows.v, err);
+    int rc = vector_part_read(c, of, x, &k.rows.v, err);
     if (rc)
         return rc;
     arena_init(&k.rows.memory);

@@ -124,6 +124,15 @@ typedef int vector_source(void *from, int64_t id, const uint8_t **floats, error 
 int vector_open(vector_version **out, int64_t *last, conn *c, uint32_t index, const index_spec *spec, const type *t,
                 vector_source *source, void *from, error *err);
 
+/* Writes that documents were written to an index that is not in memory to its log, where the next who reads it finds
+ * them. FN_END: there is no use, nothing of it was saved; ROW_DAMAGED. */
+int vector_note(conn *c, uint32_t index, const int64_t ids[], size_t count, error *err);
+int vector_is_saved(conn *c, uint32_t index, error *err); /* FENEC_OK, FN_END; ROW_DAMAGED */
+
+/* Follows the log of *v, a version nobody else has, on from where it was read. *count: so many documents of it. */
+int vector_catch_up(vector_version **v, conn *c, uint32_t index, vector_source *source, void *from, size_t *count,
+                    error *err);
+
 typedef enum vector_due { VECTOR_GROWN, VECTOR_CLOSING, VECTOR_ANYTHING } vector_due;
 
 /* Whether so much is not saved that it should be. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/varint.h"
@@ -96,23 +97,36 @@ static int read_centres(opening *o, float **out, error *err)
     return rc;
 }
 
-/* FN_END: nothing was saved. */
-static int read_manifest(opening *o, const index_spec *spec, const type *t, error *err)
+/* Its numbers, and what stands behind them. FN_END: nothing was saved. */
+static int read_manifest_numbers(conn *c, uint32_t index, vector_manifest *m, const uint8_t **rest, size_t *len,
+                                 error *err)
 {
     uint64_t numbers[VECTOR_MANIFEST_NUMBERS];
-    const uint8_t *bytes, *at, *end;
-    float *centres = NULL;
-    size_t len;
-    int rc = row_cache_read(o->c, o->index, VECTOR_MANIFEST, &bytes, &len, err);
+    const uint8_t *at, *end;
+    int rc = row_cache_read(c, index, VECTOR_MANIFEST, &at, len, err);
 
     if (rc)
         return rc;
-    at = bytes;
-    end = bytes + len;
+    end = at + *len;
     for (int i = 0; i < VECTOR_MANIFEST_NUMBERS; i++)
         if (!varint_get(&at, end, &numbers[i]))
             return ROW_DAMAGED;
-    memcpy(&o->m, numbers, sizeof o->m);
+    memcpy(m, numbers, sizeof *m);
+    *rest = at;
+    *len = (size_t)(end - at);
+    return FENEC_OK;
+}
+
+static int read_manifest(opening *o, const index_spec *spec, const type *t, error *err)
+{
+    const uint8_t *at, *end;
+    float *centres = NULL;
+    size_t len;
+    int rc = read_manifest_numbers(o->c, o->index, &o->m, &at, &len, err);
+
+    if (rc)
+        return rc;
+    end = at + len;
     if (!is_possible(&o->m, spec, t))
         return ROW_DAMAGED;
     uint8_t *sides = memory_alloc((size_t)(end - at) + 1); /* reading centres reads other rows */
@@ -369,6 +383,69 @@ static int follow_log(opening *o, vector_version *v, vector_source *source, void
             rc = vector_write(v, o->ids[i], rc == FENEC_OK ? floats : NULL, err);
     }
     return rc;
+}
+
+int vector_is_saved(conn *c, uint32_t index, error *err)
+{
+    vector_manifest m;
+    const uint8_t *rest;
+    size_t len;
+
+    return read_manifest_numbers(c, index, &m, &rest, &len, err);
+}
+
+/* All of them, also those that the save does not know of: who reads the index meanwhile finds them by this alone. */
+int vector_note(conn *c, uint32_t index, const int64_t ids[], size_t count, error *err)
+{
+    vector_manifest m;
+    const uint8_t *rest;
+    size_t len;
+    int64_t row;
+    buffer b;
+    int rc = read_manifest_numbers(c, index, &m, &rest, &len, err);
+
+    if (!rc)
+        rc = rows_last_id(c, table_search(index), &row, err);
+    if (rc)
+        return rc;
+    if (m.log < (uint64_t)VECTOR_LOG || m.log >= INT64_MAX)
+        return ROW_DAMAGED;
+    buffer_init(&b);
+    for (size_t i = 0; i < count; i++)
+        varint_put(&b, vector_zigzag(ids[i]));
+    row = row < (int64_t)m.log ? (int64_t)m.log : row + 1;
+    rc = b.failed ? fail_memory(err) : row_cache_write(c, index, row, b.bytes, b.len, err);
+    buffer_clear(&b);
+    return rc;
+}
+
+int vector_catch_up(vector_version **v, conn *c, uint32_t index, vector_source *source, void *from, size_t *count,
+                    error *err)
+{
+    vector_index *x = (*v)->of;
+    const int64_t next = atomic_load_explicit(&x->log_next, memory_order_relaxed);
+    opening o = {.c = c, .index = index, .x = x, .m = {.last = vector_zigzag(INT64_MAX)}};
+    vector_version *own = NULL;
+    int rc = read_log(&o, next, err);
+
+    if (!rc && o.id_count && !(own = vector_begin(*v)))
+        rc = fail_memory(err);
+    if (own)
+        rc = follow_log(&o, own, source, from, err);
+    memory_free(o.ids);
+    if (rc) {
+        if (own)
+            version_drop(&own->head);
+        return rc;
+    }
+    if (own) {
+        vector_land(own);
+        version_drop(&(*v)->head);
+        *v = own;
+    }
+    atomic_store_explicit(&x->log_next, o.log_next > next ? o.log_next : next, memory_order_relaxed);
+    *count = o.id_count;
+    return FENEC_OK;
 }
 
 /* ---- all of it ---- */

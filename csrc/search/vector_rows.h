@@ -7,8 +7,8 @@
  *   tall       which nodes those are, and how high
  *   entries    documents by id, and their nodes
  *   centres    what codes of signs lie around
- *   log        a row for each block since the last save: which of the documents the save knows of it wrote.
- *              Documents with ids above are found by these
+ *   log        a row for each block since the last save: which of the documents the save knows of it wrote; all
+ *              that it wrote, where the index was not in memory. Documents with ids above are found by these
  *
  * Every row has a checksum (row_cache.h). A row that the manifest names is not written to before another manifest
  * stands: each has two places (sides), and a save writes what changed to the one that is free. Items alone are
