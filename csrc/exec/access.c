@@ -395,7 +395,8 @@ static int gather_entries(const catalog_index *index, const access_bounds *b, in
         high[b->high_len] = 0;
         high_len = b->high_len + !b->below_high;
     }
-    int rc = entries_scan(c, table_index(index->number), low, low_len, high, high_len, gather_id, &g, err);
+    int rc = entries_scan(c, table_index(index->number), low, low_len, high, high_len, false, gather_id, &g,
+                          err);
     return g.code ? g.code : rc == FN_END ? FENEC_OK : rc;
 }
 

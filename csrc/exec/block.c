@@ -133,7 +133,7 @@ static int next_state(block *b, published **out, error *err)
     arena_mark here = arena_here(a);
     published_part *changed = arena_alloc(a, b->part_count * sizeof *changed + 1);
     int rc = changed ? FENEC_OK : fail_memory(err);
-    bool published = false;
+    bool publishes = false;
 
     *out = NULL;
     for (uint32_t i = 0; rc == FENEC_OK && i < b->part_count; i++) {
@@ -141,9 +141,9 @@ static int next_state(block *b, published **out, error *err)
         if (p->v && p->kind->land)
             rc = p->kind->land(b, p->index, p->v, err);
         changed[i] = (published_part){p->index, p->v && p->kind->passes ? NULL : p->v};
-        published |= !p->v || !p->kind->passes;
+        publishes |= !p->v || !p->kind->passes;
     }
-    if (rc == FENEC_OK && (b->own || published) &&
+    if (rc == FENEC_OK && (b->own || publishes) &&
         !(*out = published_new(b->base, b->cat, changed, b->part_count)))
         rc = fail_memory(err);
     arena_rewind(a, here);

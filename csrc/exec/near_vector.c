@@ -11,7 +11,7 @@
 
 enum {
     BLOCK_ROWS = 256, /* rows of a scan tested together, */
-    SAMPLE = 256,     /* that pass tell how many of all do, where those are many; */
+    SAMPLE = 128,     /* that pass tell how many of all do, where those are many; */
     BLOCK_STEP = 16   /* every so many blocks, then the next of each: what passes may be all in one place */
 };
 

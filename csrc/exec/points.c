@@ -40,7 +40,7 @@ int points_within(conn *c, const catalog_index *index, const double box[4], poin
         if (cells[i].last == GEO_CELL_MAX)
             memset(high, 0xFF, sizeof high); /* longer than a cell, so above every key of the last */
         rc = entries_scan(c, table_index(index->number), low, GEO_CELL_LEN, high,
-                          cells[i].last == GEO_CELL_MAX ? sizeof high : GEO_CELL_LEN, visit_entry, &w, err);
+                          cells[i].last == GEO_CELL_MAX ? sizeof high : GEO_CELL_LEN, true, visit_entry, &w, err);
     }
     if (w.damaged)
         return fail(err, FENEC_CORRUPT, "the index on `%s` holds what is no point", index->on.text);

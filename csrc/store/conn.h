@@ -122,9 +122,9 @@ int rows_scan(conn *c, table t, int64_t low, int64_t high, bool wants_id, row_vi
 int rows_listed(conn *c, table t, const int64_t ids[], size_t count, row_visit *visit, void *to, int64_t *last,
                 error *err);
 
-/* The entries from key `low` on and below `high`, by key, each visited with its id and key. */
+/* The entries from key `low` on and below `high`, by key, each visited with its id, and its key where that is wanted. */
 int entries_scan(conn *c, table t, const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len,
-                 row_visit *visit, void *to, error *err);
+                 bool wants_key, row_visit *visit, void *to, error *err);
 
 /* ---- tables ---- */
 

@@ -36,6 +36,16 @@ static void visit_row(sqlite3_context *context, int count, sqlite3_value **value
     }
 }
 
+/* The same of an id alone. */
+static void visit_id(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    scan *s = ((conn *)sqlite3_user_data(context))->scan;
+
+    (void)count;
+    if (!s || !s->visit(s->to, sqlite3_value_int64(values[0]), NULL, 0))
+        sqlite3_result_int(context, 1);
+}
+
 int scan_register(sqlite3 *db, conn *c)
 {
     int rc = SQLITE_OK;
@@ -44,6 +54,9 @@ int scan_register(sqlite3 *db, conn *c)
     for (int count = 1; rc == SQLITE_OK && count <= 2; count++)
         rc = sqlite3_create_function_v2(db, "fenec_visit", count, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, visit_row,
                                         NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_create_function_v2(db, "fenec_visit_id", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, visit_id, NULL,
+                                        NULL, NULL);
     return rc;
 }
 
@@ -182,12 +195,12 @@ int rows_listed(conn *c, table t, const int64_t ids[], size_t count, row_visit *
 }
 
 int entries_scan(conn *c, table t, const uint8_t *low, size_t low_len, const uint8_t *high, size_t high_len,
-                 row_visit *visit, void *to, error *err)
+                 bool wants_key, row_visit *visit, void *to, error *err)
 {
     scan here = {.visit = visit, .to = to};
     int64_t last;
     statement *st;
-    int code = statement_find(c, ENTRIES_SCAN, t, false, &st, err);
+    int code = statement_find(c, wants_key ? ENTRIES_SCAN : ENTRIES_SCAN_IDS, t, false, &st, err);
 
     if (code)
         return code;

@@ -100,6 +100,7 @@ static void sql_text(char out[SQL_MAX_BYTES], unsigned operation, const char *na
                        "sql like 'create table % (id integer primary key, rec blob not null)'"),
         [ROWS_LISTED] = "select r.id from fenec_listed l cross join %s r on r.id = l.id where fenec_visit(r.rec, r.id)",
         [ENTRIES_SCAN] = "select id from %s where key >= ?1 and key < ?2 and fenec_visit(key, id) order by key, id",
+        [ENTRIES_SCAN_IDS] = "select id from %s where key >= ?1 and key < ?2 and fenec_visit_id(id) order by key, id",
         [ENTRY_FIRST] = "select id from %s where key = ?1 and id > ?2 order by id limit 1",
         [ENTRY_PUT] = "replace into %s (key, id) values (?1, ?2)",
         [ENTRY_DELETE] = "delete from %s where key = ?1 and id = ?2",

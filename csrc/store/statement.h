@@ -27,7 +27,8 @@ enum {
     ROWS_SCAN_PART_IDS,
     ROWS_ROOT, /* the page a table made by make_table begins at */
     ROWS_LISTED,
-    ENTRIES_SCAN,
+    ENTRIES_SCAN, /* with keys, */
+    ENTRIES_SCAN_IDS, /* without */
     ENTRY_FIRST,
     ENTRY_PUT,
     ENTRY_DELETE,
