@@ -191,7 +191,7 @@ TEST(codecs_estimate_distances_and_know_how_well)
         vector_normalise(some + (size_t)i * DIMENSION, DIMENSION);
     }
     CHECK(codec_learn(some, 300, DIMENSION, centres));
-    check_codec(CODEC_SIGN, METRIC_COSINE, centres, 0.35, &state);
+    check_codec(CODEC_SIGN, METRIC_COSINE, centres, 0.5, &state); /* some five times its usual error */
 }
 
 TEST(a_zero_vector_is_as_far_from_everything)
